@@ -1,6 +1,6 @@
 // @module-tag nightly
 
-// Statements about a locker: signed, chained and published, then verified by somebody who trusts only pinned keys.
+// Statements about a locker: signed, chained and published, then verified by a third party who trusts only pinned keys.
 
 import { readFile } from 'node:fs/promises'
 import { DEMO_PAYERS, PUBLICATION } from '@svc/devnet/primary-chain/dev-accounts'
@@ -35,7 +35,7 @@ const OFFLINE_PASSED = {
   signature_valid: PASSED,
   key_pinned: PASSED,
 }
-/** Without finality, which takes some seconds more. */
+/** The result before finality, which takes some seconds more. */
 const PUBLISHED = {
   anchor_tx_succeeded: PASSED,
   anchor_signer_matches: PASSED,
@@ -84,7 +84,7 @@ async function readBundle() {
 describe('a locker', { shuffle: false }, () => {
   let first: Bundle
 
-  it('ATT-10 ANCH-05 is attested, and published once', async () => {
+  it('ATT-10 ANCH-05 is attested and published once', async () => {
     await put('a.txt')
     await put('b/c.txt')
     const made = await attest()
@@ -99,7 +99,7 @@ describe('a locker', { shuffle: false }, () => {
     expect(first.anchor.tx).toBe(made.anchor.tx)
   })
 
-  it('VER-12 MERK-17 is verified, whole or one file of it', async () => {
+  it('VER-12 MERK-17 is verified as a whole, and by one file', async () => {
     expect(await factsOf(first)).toMatchObject(OFFLINE_PASSED)
     expect(await factsOf(first, online)).toMatchObject(PUBLISHED)
     const shown = await fetch(`${service.gateway}/v1/storage/redacted-bundle?${about}&filename=a.txt`)
@@ -112,7 +112,7 @@ describe('a locker', { shuffle: false }, () => {
     expect(proof).toMatchObject({ status: 200, body: place })
   })
 
-  it('EVID-11 VER-01 is attested again after a restart, in a chain that nothing can be borrowed from', async () => {
+  it('EVID-11 VER-01 is attested again after a restart, in a chain that rejects borrowed statements', async () => {
     await service.restart()
     await put('d.txt')
     const { tx } = (await attest()).anchor
@@ -133,7 +133,7 @@ describe('a locker', { shuffle: false }, () => {
     expect(await factsOf(borrowed, online)).toMatchObject({ anchor_payload_matches: { value: 'failed' } })
   })
 
-  it('WIT-09 is in the log that the witness beside the gateway vouches for', async () => {
+  it('WIT-09 is in the log that the witness of npm start cosigns', async () => {
     const policy = readPolicy(await readFile(`${service.dataFolder}/witness/policy.txt`, 'utf8'))
     if (typeof policy === 'string') throw new Error(policy)
     const isCosigned = async () => {

@@ -15,7 +15,7 @@ export async function startCaddy(gateway: number, port: number): Promise<Running
   const site = change(await readFile(SHIPPED, 'utf8'), [
     [/\{\$SVC_SITE:.*?\}/, () => `http://127.0.0.1:${port}`],
     [/\{\$SVC_GATEWAYS:.*?\}/, () => `127.0.0.1:${gateway}`],
-    // Its port for administration is the same on the whole machine.
+    // The administration port is the same for every Caddy on the machine.
     [/^\{\n/m, () => '{\n\tadmin off\n'],
   ])
   await writeFile(join(folder, 'Caddyfile'), site)

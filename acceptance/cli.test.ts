@@ -42,7 +42,7 @@ function machine(name: string, variables: Record<string, string>) {
   const start = (...args: string[]) => startProcess(main, { args, env })
   const run = (...args: string[]) => start(...args).ended
 
-  /** The JSON documents it prints; any exit code but 0 fails the test. */
+  /** The JSON documents that a command prints; any exit code but 0 fails the test. */
   async function json(...args: string[]) {
     const { code, stdout, stderr } = await run(...args, '--json')
     expect(code, `svc ${args.join(' ')}\n${stdout}${stderr}`).toBe(0)
@@ -85,7 +85,7 @@ describe('svc', () => {
       name: 'photos',
       receipt: { pay_asset: 'SOL', payer_pubkey: DEMO_PAYERS[2]!.address },
     })
-    // They are stored at the same time.
+    // They are stored concurrently.
     expect(sortedByFilename(await json('put', files))).toMatchObject([
       { filename: 'a.txt', status: 'stored' },
       { filename: 'sub/b ü.bin', status: 'stored', size_bytes: 100_000 },
@@ -98,7 +98,7 @@ describe('svc', () => {
     expect(got).toMatchObject([{ status: 'saved' }, { status: 'saved' }])
     expect(await readFile(join(folder, 'out/sub/b ü.bin'))).toEqual(Buffer.alloc(100_000, 7))
     expect(attested).toMatchObject([{ attestation: { file_count: 2 } }])
-    // The gateway waits for its transaction only so long, which may be too short on a busy machine.
+    // The gateway waits for its transaction only for a limited time, which may be too short on a busy machine.
     const isPublished = async () => ['pushed', 'already_anchored'].includes((await json('push'))[0].status)
     await vi.waitUntil(isPublished, { timeout: 150_000, interval: 500 })
 
@@ -127,7 +127,7 @@ describe('svc', () => {
   it('PAY-52 continues after it was killed during a payment, and pays nothing twice', async () => {
     const { start, json } = machine('killed', { SVC_WALLET: await solanaWallet(3), SVC_GATEWAY: proxy.url })
     const before = await lamportsOf(TREASURY.address)
-    // The first question is whether such a purchase was paid before; all others are never answered.
+    // The first request asks whether the purchase was already paid; all later requests get no answer.
     proxy.plan(/storage\/confirm/, { lie: (body) => body })
     proxy.always(/storage\/confirm/, { cut: 'request' })
     const killed = start('buy', '--asset', 'SOL', '--yes')
@@ -141,7 +141,7 @@ describe('svc', () => {
     expect([receipt.paid_raw, await lamportsOf(TREASURY.address)]).toEqual([String(paid), before + paid])
   })
 
-  it('PAY-56 VER-01 reports and rejects the lies of a gateway', async () => {
+  it('PAY-56 VER-01 reports and rejects a false receipt of a gateway', async () => {
     const { run, json } = machine('lied to', { SVC_WALLET: await solanaWallet(0), SVC_GATEWAY: proxy.url })
     await json('buy', '--yes')
     proxy.always(/v1\/receipts/, { lie: (body) => ({ ...body, paid_amount: '1000000' }) })

@@ -1,5 +1,5 @@
-// The files of deploy/: what they name exists, in our settings, in our metrics, on this disk and in the manual. Their own
-// programs check them too (`npm run test:image`).
+// The files of deploy/: everything they name exists in our settings, in our metrics, on this disk or in the manual. Their
+// own programs check them too (`npm run test:image`).
 
 import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -26,7 +26,7 @@ const SETTINGS = {
   agent: settingsOf('apps/agent/.env.example'),
   witness: settingsOf('apps/witness/.env.example'),
 }
-/** Whether a container or a unit reads it. A secret may be in a file: then `_FILE` is behind its name. */
+/** Whether a container or a unit reads the variable. A secret may be in a file, named by the variable with `_FILE`. */
 const reads = (name: string, variable = '') =>
   SETTINGS[(['agent', 'witness'] as const).find((app) => name.includes(app)) ?? 'gateway'].some(
     (setting) => variable === setting || variable === `${setting}_FILE`,
@@ -55,7 +55,7 @@ describe('ADD-34 the compose file', () => {
   const services = Object.entries(compose.services)
   const ours = services.filter(([, { image }]) => image?.includes('SVC_IMAGE'))
 
-  it('runs two gateways, the agent service, a witness and all that they need', () => {
+  it('runs two gateways, the agent service, a witness and everything they need', () => {
     expect(Object.keys(compose.services)).toEqual(
       expect.arrayContaining([
         'gateway-1',
@@ -72,7 +72,7 @@ describe('ADD-34 the compose file', () => {
     expect(ours.map(([name]) => name)).toEqual(['gateway-1', 'gateway-2', 'agent', 'witness'])
   })
 
-  it('sets only what our services read, and .env.example has every variable that it takes', () => {
+  it('sets only variables that our services read, and .env.example has every variable that it uses', () => {
     for (const [name, { environment = {} }] of ours) {
       for (const variable of Object.keys(environment)) expect(reads(name, variable), `${name} ${variable}`).toBe(true)
     }
@@ -80,7 +80,7 @@ describe('ADD-34 the compose file', () => {
     expect(Object.keys(parseEnv(read('.env.example'))).toSorted()).toEqual([...taken].toSorted())
   })
 
-  it('CFG-02 sets what the gateway starts with', async () => {
+  it('CFG-02 sets everything that the gateway needs to start', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'svc-compose-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const given: Record<string, string> = {
@@ -119,7 +119,7 @@ describe('ADD-34 the compose file', () => {
       if (command) expect(existsSync(new URL(command[0] as string, root)), command[0]).toBe(true)
   })
 
-  it('gives our services no privileges, and only the proxy to the outside', () => {
+  it('gives our services no privileges, and exposes only the proxy', () => {
     for (const [name, service] of ours) {
       expect(service, name).toMatchObject({
         read_only: true,
@@ -143,7 +143,7 @@ describe('ADD-34 the systemd units', () => {
     .filter((name) => name.endsWith('.service'))
     .map((name) => [name, read(`systemd/${name}`)] as const)
 
-  it.each(units)('%s starts our program, sets what it reads, and has no privileges', (name, text) => {
+  it.each(units)('%s starts our program, sets variables that it reads, and has no privileges', (name, text) => {
     const program = /^ExecStart=\/usr\/bin\/node \/opt\/svc\/(\S+)/m.exec(text)?.[1] as string
     expect(existsSync(new URL(program, root)), program).toBe(true)
     for (const [, line = ''] of text.matchAll(/^Environment=(.*)$/gm))
@@ -152,12 +152,12 @@ describe('ADD-34 the systemd units', () => {
     for (const [, credential] of text.matchAll(/%d\/(\S+)/g)) expect(text).toContain(`LoadCredential=${credential}:`)
     for (const line of ['DynamicUser=yes', 'ProtectSystem=strict', 'NoNewPrivileges=yes', 'CapabilityBoundingSet='])
       expect(text.split('\n')).toContain(line)
-    // A process ends by itself 30 seconds after it is told to.
+    // A process ends at most 30 seconds after its stop signal.
     expect(Number(/^TimeoutStopSec=(\d+)$/m.exec(text)?.[1])).toBeGreaterThan(30)
   })
 })
 
-describe("ADD-34 the files of the operator's guide on a host with systemd", () => {
+describe("ADD-34 the files of the admin's guide on a host with systemd", () => {
   let folder: string
   let chains: LocalChains
   beforeAll(async () => {
@@ -173,7 +173,7 @@ describe("ADD-34 the files of the operator's guide on a host with systemd", () =
     rmSync(folder, { recursive: true })
   })
 
-  /** Starts a program as systemd does, below the folder; chains and port are those of the test. */
+  /** Starts a program below the folder as systemd does, with the chains and the port of the test. */
   function startAs(
     { unit, program, variables, environmentFile, credentials, workingDirectory }: Service,
     port: string,
@@ -190,7 +190,7 @@ describe("ADD-34 the files of the operator's guide on a host with systemd", () =
     const [command = '', ...args] = program
     const env = {
       ...Object.fromEntries(variables.map((line) => [line.split('=')[0], here(line.slice(line.indexOf('=') + 1))])),
-      // What it sets takes the place of what the unit sets.
+      // The environment file overrides the unit.
       ...parseEnv(readFileSync(here(environmentFile), 'utf8')),
       PRIMARY_RPC_URLS: chains.primary.url,
       ORACLE_URL: chains.rates.url,
@@ -209,7 +209,7 @@ describe("ADD-34 the files of the operator's guide on a host with systemd", () =
     expect(stdout, stderr).toContain(keys[0]?.key_id)
 
     expect(await gateway.kill('SIGTERM')).toMatchObject({ code: 0 })
-    // The keys of the guide are in use: it has made no others.
+    // The gateway uses the keys of the guide: it has created no others.
     expect(readdirSync(join(folder, 'var/lib/svc-gateway'))).not.toContain('log.key')
   })
 })
@@ -217,17 +217,17 @@ describe("ADD-34 the files of the operator's guide on a host with systemd", () =
 interface Service {
   unit: string
   program: string[]
-  /** `NAME=value` each. */
+  /** Each is `NAME=value`. */
   variables: string[]
   environmentFile: string
-  /** `name:path` each. */
+  /** Each is `name:path`. */
   credentials: string[]
   workingDirectory: string
 }
 
-/** Runs the first two steps of the guide, with a treasury that nobody has the key of. */
+/** Runs the first two steps of the guide, with a treasury whose key does not exist. */
 function followGuide(folder: string): void {
-  const guide = read('docs/start/operator.md', root)
+  const guide = read('docs/start/admin.md', root)
   const steps = [...guide.matchAll(/^```bash\n(.*?)^```$/gms)].slice(0, 2).map(([, code]) => code)
   const address = toBase58(ed25519Signer(new Uint8Array(32).fill(9)).publicKey)
   execFileSync('bash', ['-euc', `npx() { echo '{"address":"${address}"}'; }\n${steps.join('')}`], { cwd: folder })
@@ -245,7 +245,7 @@ function serviceOf(unit: string, text: string): Service {
   }
 }
 
-/** The unit that the script has systemd-run start. */
+/** The unit that the script starts with systemd-run. */
 function commandOf(script: string, args: string[]): Service {
   const printing = `systemd-run() { printf '%s\\n' "$@"; }; exec() { "$@"; }; . "$0"`
   const given = execFileSync('bash', ['-c', printing, fileURLToPath(new URL(script, deploy)), ...args], {
@@ -288,7 +288,7 @@ describe('ADD-35 alerts and dashboard', () => {
     stops.push(gateway.stop, chains.stop, witness.stop)
     const ofWitness = await (await fetch(`${witness.url}/metrics`)).text()
     await fetch(`${gateway.url}/v1/keys`)
-    // What the publication key holds is read from the chain, in its own time.
+    // The balance of the publication key is read from the chain in the background.
     await vi.waitFor(
       async () => {
         metrics = ofWitness + (await (await fetch(`${gateway.url}/metrics`)).text())
@@ -301,21 +301,21 @@ describe('ADD-35 alerts and dashboard', () => {
     for (const stop of stops) await stop()
   })
 
-  /** Families that a gateway and a witness announce, whether they have samples yet or not. */
+  /** Families that a gateway and a witness announce, with or without samples. */
   const families = () =>
     [...metrics.matchAll(/^# TYPE (\S+) (\S+)$/gm)].flatMap(([, name = '', type]) =>
       type === 'histogram' ? [`${name}_bucket`, `${name}_count`, `${name}_sum`] : [name],
     )
   const named = (expr: string) => expr.match(/\b(?:svc|process|nodejs)_\w+/g) ?? []
 
-  it('T-12 every metric in them is one of ours', () => {
+  it('T-12 use only metrics of ours', () => {
     const known = families()
     const used = [...rules.map(({ expr }) => expr), ...panels].flatMap(named)
     expect(used.length).toBeGreaterThan(30)
     expect(used.filter((name) => !known.includes(name))).toEqual([])
   })
 
-  it('LOG-28 every alert has a heading in the manual, and a test of its own', () => {
+  it('LOG-28 have a heading in the manual and a test for every alert', () => {
     const manual = read('docs/operations.md', root)
     const tests = read('prometheus/alerts.test.yml')
     for (const { alert, annotations } of rules) {
@@ -327,12 +327,12 @@ describe('ADD-35 alerts and dashboard', () => {
     expect(inManual.toSorted()).toEqual(rules.map(({ alert }) => alert).toSorted())
   })
 
-  it('panels of the dashboard have ids of their own', () => {
+  it('have a unique id for every panel', () => {
     expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length)
   })
 })
 
-it('ADD-34 the image runs what the production tree has, as nobody', () => {
+it('ADD-34 the image runs the production tree as the user nobody', () => {
   const dockerfile = read('Dockerfile')
   const [, program = ''] = /^CMD \["([^"]+)"/m.exec(dockerfile) ?? []
   expect(existsSync(new URL(program, root)), program).toBe(true)

@@ -1,4 +1,4 @@
-// Every command of every document, run as a reader would: in a clone, with `npm start` running, top to bottom in one shell.
+// Every command of every document, run as a reader would: in a clone, while `npm start` runs, top to bottom in one shell.
 
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, statSync } from 'node:fs'
@@ -24,26 +24,26 @@ beforeAll(async () => {
   const { gateway, agent, witness, primaryChain, evmChain } = service
   const started = { 8402: gateway, 8403: agent, 8404: witness, 8899: primaryChain, 8545: evmChain }
   ports = new Map(Object.entries(started).map(([port, address]) => [port, new URL(address).port]))
-  // That of the operator's own gateway.
+  // The port of the admin's own gateway.
   ports.set('8412', String(await freePort()))
 })
 afterAll(() => rm(folder, { recursive: true }))
 
-/** Without the folders that npm puts first, which have a Node 24: a reader has the machine's own. */
+/** Without the folders that npm puts first, which contain Node 24: a reader has the machine's own Node. */
 const PATH = (process.env.PATH ?? '')
   .split(delimiter)
   .filter((entry) => !entry.endsWith('node_modules/.bin'))
   .join(delimiter)
 const NODE_VERSION = execFileSync('node', ['--version'], { encoding: 'utf8', env: { PATH } }).trim()
 
-/** One reader follows these, one after the other, with one home. */
+/** One reader follows these in order, with one home folder. */
 const START = ['developer', 'agents', 'operator'].map((name) => `docs/start/${name}.md`)
 
 function homeOf(name: string): string {
   return join(folder, 'homes', START.includes(name) ? 'start' : name.replaceAll('/', '-'))
 }
 
-/** The repository by links, so that what commands write stays out of it. */
+/** The repository as links, so that commands write nothing into it. */
 async function openClone(name: string): Promise<string> {
   const clone = join(folder, name.replaceAll('/', '-'))
   await mkdir(clone)
@@ -53,7 +53,7 @@ async function openClone(name: string): Promise<string> {
     await symlink(fileURLToPath(new URL(entry, root)), join(clone, entry))
   await mkdir(join(clone, 'photos'))
   await writeFile(join(clone, 'photos/beach.txt'), 'sand')
-  // Git follows no link to its list of ignored files.
+  // Git does not follow a link to .gitignore.
   await rm(join(clone, '.gitignore'))
   await copyFile(new URL('.gitignore', root), join(clone, '.gitignore'))
   await git(clone, 'init', '--quiet')
@@ -61,7 +61,7 @@ async function openClone(name: string): Promise<string> {
   return clone
 }
 
-/** Files that the commands wrote, that only their owner may read, and that `git add` would take. */
+/** Files that the commands wrote, that only their owner may read, and that `git add` would add. */
 async function exposedKeys(clone: string): Promise<string[]> {
   const written = await git(clone, 'ls-files', '--others', '--exclude-standard', '-z')
   const names = written.split('\0').filter((name) => name !== '')
@@ -76,7 +76,7 @@ async function git(clone: string, ...args: string[]): Promise<string> {
   return stdout
 }
 
-/** What npx does in a clone, in a third of the time; a test of its own runs the real one. */
+/** Does what npx does in a clone, in a third of the time; another test runs the real npx. */
 const NPX = `npx() {
   if [ "$1" = -c ]; then command npx "$@"; return; fi
   local program=$1; shift; "$CLONE/node_modules/.bin/$program" "$@"
@@ -88,7 +88,7 @@ function runCommands({ path, commands }: Document): Promise<void> {
   return runShell(path, [NPX, ...steps])
 }
 
-/** One shell, which ends with the first command that fails. */
+/** Runs the commands in one shell, which ends at the first command that fails. */
 async function runShell(name: string, commands: readonly string[]): Promise<void> {
   const clone = await openClone(name)
   const { stdin, ended } = startProcess('bash', {
@@ -126,22 +126,22 @@ describe(`the commands of the documents, with Node ${NODE_VERSION} on the PATH`,
     .sort((a, b) => START.indexOf(a.path) - START.indexOf(b.path))
 
   it.each(withCommands.map((document) => [document.path, document] as const))(
-    'of %s work',
+    'work in %s',
     { tags: ['nightly'] },
     (_, document) => runCommands(document),
   )
 
-  it('find our programs by npx in a clone', { tags: ['nightly'] }, () =>
+  it('find our programs with npx in a clone', { tags: ['nightly'] }, () =>
     runShell('npx', ['npx svc --version', 'npx svc-gateway --help', 'npx svc mcp --version']),
   )
 
-  it('that npm start prints work as they are pasted', { tags: ['nightly'] }, async () => {
+  it('work when pasted from the output of npm start', { tags: ['nightly'] }, async () => {
     const [, printed = ''] = /Try, in another terminal:\n\n(.*?)\n\nStop/s.exec(service.output) ?? []
     expect(printed).toContain('npx svc buy')
     await runShell('npm-start', [printed])
   })
 
-  it('are marked where this test does not run them, with the test that does or the reason', () => {
+  it('are marked with another test or a reason where this test does not run them', () => {
     const marked = documents.flatMap((document) => document.marked)
     for (const mark of marked) {
       const test = /: run by (\S+)$/.exec(mark)?.[1]
@@ -182,11 +182,11 @@ describe(`the commands of the documents, with Node ${NODE_VERSION} on the PATH`,
       expect(count(text, /SVC_MCP_ROOT["':=]/g), text).toBeGreaterThanOrEqual(count(text, CONFIGURATION))
   })
 
-  it('stand in fences that say so, never in plain text', () => {
+  it('are in fences marked as shell, never in plain text', () => {
     expect(documents.flatMap(({ hidden }) => hidden)).toEqual([])
   })
 
-  it('name scripts that package.json has, and the README those that everybody needs', () => {
+  it('name only scripts of package.json, and the README has the essential ones', () => {
     const { scripts } = packageJson as { scripts: Record<string, string> }
     const today = documents.filter(({ path }) => path !== 'CHANGELOG.md')
     const named = today.flatMap(({ text }) => [...text.matchAll(/\bnpm run ([\w:-]+)/g)].map(([, name]) => name))

@@ -7,21 +7,21 @@ const SHELLS = ['bash', 'sh']
 
 interface Fence {
   language: string
-  /** Where it begins. */
+  /** The line where the fence begins. */
   line: number
   code: string
-  /** The comment on the line before, `<!-- … -->`. */
+  /** The comment `<!-- … -->` on the line before the fence. */
   mark: string | null
 }
 
 export interface Document {
   path: string
   text: string
-  /** Those that are run, in order. */
+  /** The fences that this test runs, in order. */
   commands: Fence[]
-  /** Those that are run by another test, or by none, and why. */
+  /** The fences that another test runs, or no test, and why. */
   marked: string[]
-  /** Commands that a reader sees and no test would. */
+  /** Commands that a reader sees but no test runs. */
   hidden: string[]
 }
 

@@ -27,7 +27,7 @@ describe('npm run faults', () => {
     for (const { promise, broken } of checks) expect(broken, promise).toEqual([])
   })
 
-  it('ADD-32 says what it takes when it does not understand', async () => {
+  it('ADD-32 lists its options when one is unknown', async () => {
     const { code, stderr } = await startProcess(PROGRAM, { args: ['--faults', 'earthquake'] }).ended
     expect([code, stderr]).toEqual([2, expect.stringMatching(/no fault earthquake\n.*--rounds/s)])
   })

@@ -1,5 +1,5 @@
-// The examples of docs/http.md: each program signs the documented bytes, which are those of the vectors. Where a language
-// is not on this machine, its test is skipped.
+// The examples of docs/http.md: each program signs the documented bytes, which are the bytes of the vectors. An example is
+// skipped when its language is not installed.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -27,7 +27,7 @@ const [ofOwner, ofEvmOwner] = fences.filter(({ code }) => code.startsWith('X-Svc
 const run = (command: string, ...args: string[]) =>
   startProcess(command, { args, cwd: root, env: { HOME: folder } }).ended
 
-/** The first line that a command prints; null where it is missing or fails. */
+/** The first line that a command prints; null if the command is missing or fails. */
 async function versionBy(command: string, ...args: string[]): Promise<string | null> {
   const { code, stdout } = await run(command, ...args)
   return code === 0 ? (stdout.split('\n')[0] as string) : null
@@ -41,7 +41,7 @@ async function opensslVersion(): Promise<string | null> {
 
 const PYTHON =
   'import platform, cryptography as c; print("Python", platform.python_version(), "cryptography", c.__version__)'
-/** Writes the key of the example beside the others of this test. */
+/** Writes the key of the example into the folder of this test. */
 const SHELL = fences
   .find(({ code }) => code.includes('signed_headers'))
   ?.code.replace('KEY=example.pem', `KEY=${folder}/example.pem`)
@@ -73,7 +73,7 @@ describe('the examples of docs/http.md', () => {
     'ENV-01 ENV-02 $name signs the documented bytes ($found)',
     { tags: ['nightly'] },
     async ({ found, command: [program = '', ...args] }, { skip }) => {
-      skip(found === null, 'not on this machine')
+      skip(found === null, 'not installed')
       expect(await run(program, ...args)).toMatchObject({ code: 0, stdout: ofOwner })
     },
   )
@@ -85,21 +85,21 @@ describe('the examples of docs/http.md', () => {
     expect(printed).toMatchObject({ code: 0, stdout: ofEvmOwner })
   })
 
-  it('T-55 the shell signs the address of the gateway where the envelope names no locker', async () => {
+  it('T-55 the shell signs the address of the gateway when the envelope names no locker', async () => {
     const script = '. docs/examples/envelope.sh; GATEWAY=http://gateway.test envelope GET /v1/lockers locker:list'
     const { stdout } = await run('bash', '-euo', 'pipefail', '-c', script)
     expect(stdout).toMatch(/^\{"aud":"http:\/\/gateway\.test","body_sha256":"",/)
     expect(envelopeOf({ envelope_json: stdout })).toMatchObject({ locker_id: '', receipt_id: '', ops: ['locker:list'] })
   })
 
-  it('ENV-04 the envelope stands on the page as it is signed', () => {
+  it('ENV-04 the page contains the exact envelope that is signed', () => {
     expect(fences.find(({ language }) => language === 'json')?.code.trimEnd()).toBe(create?.envelope_json)
   })
 
   it.each([
     ['python', 'envelope.py'],
     ['go', 'envelope.go'],
-  ])('the %s on the page is that of the example', (language, file) => {
+  ])('the %s on the page matches the example', (language, file) => {
     const [shown] = fences.filter((fence) => fence.language === language)
     expect(readFileSync(join(root, 'docs/examples', file), 'utf8')).toContain(shown?.code)
   })

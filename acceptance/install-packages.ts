@@ -13,7 +13,7 @@ export const root = fileURLToPath(new URL('..', import.meta.url))
 interface Packed {
   name: string
   filename: string
-  /** Bytes of the tarball. */
+  /** The size of the tarball in bytes. */
   size: number
   files: { path: string }[]
 }
@@ -22,11 +22,11 @@ export interface EmptyProject {
   /** Where the packages are installed. */
   folder: string
   packed: Packed[]
-  /** A file of an installed package. */
+  /** Reads a file of an installed package. */
   read(name: string, path: string): Promise<string>
   write(path: string, content: string): Promise<void>
   start(command: string, ...args: string[]): StartedProcess
-  /** Returns what it prints; throws on failure, with the exit code as `code`. */
+  /** Returns the output; throws on failure, with the exit code as `code`. */
   run(command: string, ...args: string[]): Promise<string>
 }
 
@@ -69,7 +69,7 @@ function linkedDependencies(): Record<string, string> {
   return Object.fromEntries(links)
 }
 
-/** With no environment variables of ours and an empty home folder. */
+/** Runs commands without our environment variables and with an empty home folder. */
 function shell(folder: string): Pick<EmptyProject, 'start' | 'run'> {
   const start = (command: string, ...args: string[]) =>
     startProcess(command, { args, cwd: folder, env: { HOME: folder } })
@@ -97,7 +97,7 @@ export async function readmeProgram({ read }: EmptyProject, name: string): Promi
   return program
 }
 
-/** The modules that packages let others import: `@svc/sdk/node`. Without the commands, which would run. */
+/** The modules that packages export, such as `@svc/sdk/node`, except commands, which would run. */
 export async function modules({ packed, read }: EmptyProject): Promise<string[]> {
   const lists = packed.map(async ({ name, files }) => {
     const { exports } = JSON.parse(await read(name, 'package.json')) as { exports: Record<string, unknown> }

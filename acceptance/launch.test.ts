@@ -11,7 +11,7 @@ const folder = mkdtempSync(join(tmpdir(), 'svc-launch-'))
 
 const run = (program: URL, ...args: string[]) => startProcess(program, { args }).ended
 
-/** As if an older Node ran it. */
+/** Runs the program as an older Node would. */
 function runOnOldNode(program: string, ownNode: string, ...args: string[]) {
   const file = join(folder, 'launcher.mjs')
   const launcher = new URL('scripts/launch.mjs', root).href
@@ -35,19 +35,19 @@ describe('the programs of the repository', () => {
     expect(gateway).toMatchObject({ code: 0, stdout: expect.stringContaining('set-up-registry') })
   })
 
-  it('run on the installed Node where the one of the shell is too old, with arguments and exit code', {
+  it('run on the installed Node when that of the shell is too old, with arguments and exit code', {
     tags: ['nightly'],
   }, async () => {
     const program = programOf('console.log(process.argv.slice(2).join()); process.exitCode = 7')
     expect(await runOnOldNode(program, process.execPath, 'a', '--b')).toMatchObject({ code: 7, stdout: 'a,--b\n' })
   })
 
-  it('end by the signal that ended the program', { tags: ['nightly'] }, async () => {
+  it('end with the signal that ended the program', { tags: ['nightly'] }, async () => {
     const program = programOf("process.kill(process.pid, 'SIGTERM'); setTimeout(() => {}, 60_000)")
     expect(await runOnOldNode(program, process.execPath)).toMatchObject({ code: null, signal: 'SIGTERM' })
   })
 
-  it('say in one sentence which Node they need where there is none', async () => {
+  it('state in one sentence which Node they need when there is none', async () => {
     const { code, stdout, stderr } = await runOnOldNode(programOf(''), join(folder, 'no-node'))
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toMatch(/^This program runs on Node 24 or newer; found v20.20.2. .*scripts\/prepare.mjs.*\n$/)

@@ -1,4 +1,4 @@
-// A locker from payment to deletion over HTTP, used by its owner and an operator; files survive a restart.
+// The life of a locker over HTTP, from payment to deletion, with an owner and an operator; its files survive a restart.
 
 import { createHash, randomBytes } from 'node:crypto'
 import { DEV_PAYERS } from '@svc/devnet/evm-chain/dev-accounts'

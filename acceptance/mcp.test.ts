@@ -63,7 +63,7 @@ async function call(name: string, input: object = {}): Promise<Record<string, un
 }
 
 it('GEN-09 PAY-51 buys, uploads, attests and verifies with tools alone', async () => {
-  await writeFile(join(folder, 'project', 'notes.txt'), 'what an agent keeps')
+  await writeFile(join(folder, 'project', 'notes.txt'), 'notes of an agent')
   const price = await call('quote', { units: 1 })
   expect(price.prices).toContainEqual(expect.objectContaining({ asset: 'USDC', amount: '0.25' }))
 
@@ -77,7 +77,7 @@ it('GEN-09 PAY-51 buys, uploads, attests and verifies with tools alone', async (
   const { files } = await call('list_files', { receipt_id })
   expect(files).toMatchObject([{ filename: 'a/notes.txt', status: 'confirmed', content_hash: put.content_hash }])
   const { download_url } = await call('get_link', { receipt_id, filename: 'a/notes.txt' })
-  expect(await (await fetch(String(download_url))).text()).toBe('what an agent keeps')
+  expect(await (await fetch(String(download_url))).text()).toBe('notes of an agent')
 
   expect(await call('attest', { receipt_id })).toMatchObject({ sequence: 1, file_count: 1, publication: 'pushed' })
   const { facts, failed } = await call('verify', { receipt_id })
@@ -95,7 +95,7 @@ it('AGENT-01 AGENT-04 buys thirty days of the agent service within the limit of 
   const { receipt_id } = await call('purchase_status', { intent })
   expect(await call('subscribe')).toMatchObject({ new_payment: true, paid: { amount: '5', asset: 'USDC' } })
   const { delegation_id } = await call('delegate', { receipt_id })
-  // The second time it is looked at once whether the key was let in.
+  // The second call checks immediately whether the key was added.
   expect(await call('delegate', { receipt_id })).toMatchObject({ delegation_id })
   const status = async () => (await call('agent_status', { delegation_id })).delegations
   await expect.poll(status, { interval: 500 }).toMatchObject([{ status: 'active', receipt_id }])

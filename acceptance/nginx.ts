@@ -1,4 +1,4 @@
-// A real nginx with a shipped configuration, in which only the lines that an operator changes are changed.
+// A real nginx with a shipped configuration, in which only the lines that an admin edits are changed.
 
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -12,14 +12,14 @@ const SHIPPED_WITH_COMPOSE = new URL('../deploy/compose/nginx.conf', import.meta
 
 export interface Nginx extends RunningProxy {
   tlsUrl: string
-  /** That of the server, signed by itself. */
+  /** The self-signed certificate of the server. */
   certificate: string
-  /** Redirects to TLS. */
+  /** The URL that redirects to TLS. */
   redirectUrl: string
 }
 
 interface NginxOptions {
-  /** Ports of gateways on this machine. */
+  /** Ports of the gateways on this machine. */
   replicas: readonly (number | string)[]
   port?: number
   /** Whether the gateway is below `/svc`, as the comments of the file say. */
@@ -34,7 +34,7 @@ export async function startNginx({ replicas, port, isBelowPrefix = false }: Ngin
   const shipped = await readFile(SHIPPED, 'utf8')
   const site = change(isBelowPrefix ? withPrefix(shipped) : shipped, [
     [/ {4}server 10\.0\.0\.11:8402 (.*)\n.*\n/, (options) => servers(replicas, options)],
-    // The same server without TLS as well: most requests of the tests go there.
+    // Listens without TLS too: most requests of the tests use that port.
     [/listen 443 ssl http2;/, () => `listen 127.0.0.1:${tlsPort} ssl http2; listen 127.0.0.1:${ownPort};`],
     [/listen 80;/, () => `listen 127.0.0.1:${redirectPort};`],
     [/\/etc\/nginx\/tls\/gateway\.example\.pem/, () => join(folder, 'tls.pem')],
@@ -52,7 +52,7 @@ export interface ComposeNginx extends RunningProxy {
   witnessUrl: string
 }
 
-/** The proxy of the compose file, with one gateway, which stands for the agent service and the witness as well. */
+/** The proxy of the compose file, with one gateway that also acts as the agent service and the witness. */
 export async function startComposeNginx(gateway: number, port: number): Promise<ComposeNginx> {
   const folder = await makeFolder()
   const [agentPort, witnessPort] = await Promise.all([freePort(), freePort()])
@@ -74,7 +74,7 @@ function servers(replicas: readonly (number | string)[], options: string): strin
   return replicas.map((port) => `    server 127.0.0.1:${port} ${options}\n`).join('')
 }
 
-/** Uncomments the end of the file, which stands in place of the locations before it. */
+/** Uncomments the end of the file, which replaces the locations before it. */
 function withPrefix(text: string): string {
   const [before = '', commented = ''] = text.split(/ {4}# Below a prefix instead:.*\n(?: {4}# .*\n)* {4}#\n/)
   const lines = commented.replace(/^ {4}# ?/gm, '')
@@ -91,12 +91,12 @@ async function runNginx(folder: string, port: number, site: string): Promise<Run
   await writeFile(join(folder, 'nginx.conf'), surroundings(folder))
   const args = ['-p', folder, '-c', join(folder, 'nginx.conf'), '-g', 'daemon off;']
   const nginx = await runProxy(folder, port, nginxPath(), args)
-  // A request or an answer that nginx would write to disk fails.
+  // Without these folders, a request or a response that nginx would write to disk fails.
   for (const spool of SPOOLS) await rm(join(folder, spool), { recursive: true })
   return nginx
 }
 
-/** What Debian and the container image have around their sites, without root, in one folder; its logs as talkative as can be. */
+/** The settings around the sites in Debian and the container image, without root, in one folder, with verbose logs. */
 function surroundings(folder: string): string {
   return `pid ${folder}/nginx.pid;
 error_log ${folder}/error.log info;

@@ -1,4 +1,4 @@
-// `npm start` as a user runs it, on free ports and with its own data folder. `npm run test:postgres` runs the same stories
+// `npm start` as a user runs it, on free ports and with its own data folder. `npm run test:postgres` runs the same tests
 // on PostgreSQL.
 
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -20,10 +20,10 @@ export interface Installation {
   remove(): Promise<void>
 }
 
-/** Whether the stories are told on PostgreSQL instead of SQLite. */
+/** Whether the tests run on PostgreSQL instead of SQLite. */
 export const isOnPostgres = process.env.SVC_TEST_DATABASE === 'postgres'
 
-/** Chooses free ports, and makes an empty data folder and, on PostgreSQL, empty databases. */
+/** Chooses free ports, and creates an empty data folder and, on PostgreSQL, empty databases. */
 export async function newInstallation(): Promise<Installation> {
   const dataFolder = await mkdtemp(join(tmpdir(), 'svc-start-'))
   const databases = isOnPostgres ? await newDatabases() : null
@@ -60,15 +60,15 @@ async function newDatabases() {
 }
 
 export interface Started {
-  /** What it printed until it was ready. */
+  /** The output until it was ready. */
   output: string
-  /** Like Ctrl-C: the signal reaches the whole process group. */
+  /** Acts like Ctrl-C: the signal reaches the whole process group. */
   interrupt(): Promise<void>
 }
 
-/** What one test file uses: an installation that runs from `beforeAll` on. */
+/** The installation of one test file, which runs from `beforeAll` on. */
 export interface RunningInstallation extends Installation, Started {
-  /** `npm start` again on the same data, after `interrupt`. */
+  /** Runs `npm start` again on the same data, after `interrupt`. */
   start(): Promise<void>
   restart(): Promise<void>
 }

@@ -1,7 +1,7 @@
 // @module-tag nightly
 
-// What the container image and the systemd units run: `dist/production` with a Node and nothing else, by a user who
-// can write to the data folder only.
+// The program that the container image and the systemd units run: `dist/production` with Node and nothing else, by a user
+// who can write only to the data folder.
 
 import { execFileSync } from 'node:child_process'
 import {
@@ -65,14 +65,14 @@ function writePrivate(name: string, text: string): void {
   if (IS_ROOT) chownSync(inFolder(name), NOBODY, NOBODY)
 }
 
-/** With exactly these variables: nothing of the machine is there. */
+/** Starts with exactly these variables, and none of the machine. */
 function start(program: string, args: string[], env: Readonly<Record<string, string | undefined>>) {
   const variables = Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : `${name}=${value}`))
   const command = [...AS_NOBODY, inFolder('node'), inFolder(`svc/${program}`), ...args]
   return startProcess('env', { args: ['-i', ...variables, ...command], cwd: inFolder('data') })
 }
 
-it('ADD-34 the production tree runs read-only and without privileges: processes, threads, pages, command line', async () => {
+it('ADD-34 the production tree runs its processes, threads, pages and commands read-only and without privileges', async () => {
   expect(treeBytes(inFolder('svc'))).toBeLessThan(60_000_000)
   const port = String(await freePort())
   const url = `http://127.0.0.1:${port}`
@@ -120,7 +120,7 @@ it('ADD-34 the production tree runs read-only and without privileges: processes,
   expect(stdout).not.toMatch(/"level":(50|60)/)
 })
 
-it('ADD-34 WIT-09 the agent service and a witness start from it, and the bill of materials names what is inside', async () => {
+it('ADD-34 WIT-09 the agent service and a witness start from the production tree, and its bill of materials is complete', async () => {
   const port = String(await freePort())
   const agent = start('apps/agent/bin/svc-agent.mjs', [], {
     ...chains.agentVariables,

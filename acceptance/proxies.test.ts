@@ -1,5 +1,5 @@
 // The proxies of deploy/, one after the other at the same address, in front of one gateway: everything works through them,
-// they keep nothing on their disk, and write nothing to their logs that opens a file.
+// they store nothing on disk, and their logs contain nothing that opens a file.
 
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -33,7 +33,7 @@ const owner = ed25519Identity(DEMO_PAYERS[2]!.privateKeyBytes)
 const account = privateKeyToAccount(DEV_PAYERS[1]!.privateKey)
 const sha256 = (bytes: Uint8Array) => `sha256:${createHash('sha256').update(bytes).digest('hex')}`
 
-/** Each starts with the port of a gateway and its own. */
+/** Each starts with the port of a gateway and its own port. */
 const PROXIES: Record<string, (gateway: number, port: number) => Promise<RunningProxy>> = {
   'nginx/svc.conf': (gateway, port) => startNginx({ replicas: [gateway], port }),
   'compose/nginx.conf': startComposeNginx,
@@ -72,7 +72,7 @@ const post = (path: string, body: object, op: string) =>
   requests.call(owner, { ...locker, method: 'POST', path: `/v1/lockers/${locker.lockerId}${path}`, body, ops: [op] })
 const link = (filename: string) => `/v1/r/${locker.receiptId}/f/${filename}`
 
-/** A request whose path is sent as it is. */
+/** Sends a request with its path unchanged. */
 async function send(options: RequestOptions): Promise<IncomingMessage> {
   const request = httpRequest({ host: '127.0.0.1', port, agent: false, ...options })
   const [response] = await once(request.end(), 'response')
@@ -108,7 +108,7 @@ for (const { file, start } of proxies) {
       expect([response.status, await response.json()]).toMatchObject([200, { receipt: { pay_asset: 'USDC' } }])
     })
 
-    it('ADD-34 a stock S3 client stores an object, whole and in parts, and its signed URLs work', {
+    it('ADD-34 a stock S3 client stores an object, in one request and in parts, and its signed URLs work', {
       tags: ['nightly'],
     }, async () => {
       const given = (await post('/s3/credentials', { access: 'write' }, 'locker:write')) as Record<string, string>
@@ -134,7 +134,7 @@ for (const { file, start } of proxies) {
       expect(await proxy.logs()).not.toContain(new URL(signed).searchParams.get('X-Amz-Signature'))
     })
 
-    it('ADD-34 T-98 what has arrived of a tus upload that is cut is kept, and a stock client resumes there', {
+    it('ADD-34 T-98 the bytes of an interrupted tus upload are kept, and a stock client resumes after them', {
       tags: ['nightly'],
     }, async () => {
       const bytes = randomBytes(40 * MB)
@@ -143,7 +143,7 @@ for (const { file, start } of proxies) {
       const creation = { 'tus-resumable': '1.0.0', 'upload-length': `${bytes.length}`, 'upload-metadata': metadata }
       const created = await fetch(tus_endpoint, { method: 'POST', headers: { ...headers, ...creation } })
       const uploadUrl = created.headers.get('location') as string
-      // More than all sockets on the way can hold, so that the gateway has some of it.
+      // The part exceeds all socket buffers on the way, so that the gateway has some of it.
       await patchAndCut(uploadUrl, bytes.length, bytes.subarray(0, 32 * MB))
       const offset = async () => {
         const head = await fetch(uploadUrl, { method: 'HEAD', headers: { 'tus-resumable': '1.0.0' } })
@@ -163,14 +163,14 @@ for (const { file, start } of proxies) {
         upload.start()
       })
       expect(resumedAt).toEqual([expect.toSatisfy((offset) => offset > 0 && offset <= 32 * MB)])
-      // Read by a client that takes its time: nginx would write what does not fit into sockets to its disk.
+      // The client reads slowly: nginx would write what does not fit into its sockets to disk.
       const slow = await send({ path: link('cut') })
       for (let i = 0; i < 20; i++) expect((await fetch(`${proxy.url}/health/live`)).status).toBe(200)
       expect(sha256(Buffer.concat(await slow.toArray()))).toBe(sha256(bytes))
       expect(await proxy.logs()).not.toContain(uploadUrl.split('/').at(-1))
     })
 
-    it('ADD-34 a file arrives by an upload session, and is read in ranges', async () => {
+    it('ADD-34 a file is stored through an upload session and read in ranges', async () => {
       const bytes = randomBytes(4 * MB)
       const files = [{ filename: 'session', content_type: 'application/octet-stream' }]
       const opened = await post('/upload-sessions', { files }, 'locker:write')
@@ -200,10 +200,10 @@ for (const { file, start } of proxies) {
       for (const secret of [session_id, upload_token, locker.receiptId]) expect(logs).not.toContain(secret)
     })
 
-    it('ADD-34 T-11 the gateway ends the endless body of a stranger, and the proxy keeps none of it', async () => {
+    it('ADD-34 T-11 the gateway stops an endless anonymous body, and the proxy stores none of it', async () => {
       const socket = connect(port, '127.0.0.1')
       onTestFinished(() => void socket.destroy())
-      // It may be closed while more is on its way.
+      // The gateway may close the connection while more bytes are on their way.
       socket.on('error', () => {})
       socket.write(`POST /v1/storage/request HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n`)
       socket.write('Content-Type: application/json\r\nContent-Length: 9000000000\r\n\r\n')
@@ -214,7 +214,7 @@ for (const { file, start } of proxies) {
       expect(answer).toMatch(/^HTTP\/1\.1 413 /)
     })
 
-    it('ADD-34 metrics are closed, however their path is written', async () => {
+    it('ADD-34 metrics are not exposed by any spelling of their path', async () => {
       const direct = await send({ port: gatewayPort, path: '/metrics' })
       expect(await text(direct)).toContain('svc_')
       const paths = ['/metrics', '/metrics?a=b', '/metrics/', '/%6Detrics', '//metrics', '/./metrics', '/a/../metrics']
@@ -229,7 +229,7 @@ for (const { file, start } of proxies) {
 }
 
 const MARK = 'opens-a-file'
-/** Requests of which a part opens something. */
+/** Requests with a secret that opens something. */
 const CAPABILITIES = [
   `/f/${MARK}`,
   `/v1/r/${MARK}/f/name`,
@@ -243,7 +243,7 @@ const CAPABILITIES = [
 
 for (const { file, start } of proxies) {
   describe.skipIf(!canRun(file))(`the logs of ${file}`, () => {
-    it('T-12 hold nothing that opens a file, also when gateways fail and clients go away', {
+    it('T-12 contain nothing that opens a file, even when gateways fail and clients disconnect', {
       tags: ['nightly'],
     }, async () => {
       const gateway = await startFailingGateway()
@@ -252,7 +252,7 @@ for (const { file, start } of proxies) {
       onTestFinished(proxy.stop)
       const askFor = (failure: Failure) =>
         CAPABILITIES.map(({ path, headers }) =>
-          // Caddy repeats a GET.
+          // A POST, since Caddy repeats a GET.
           send({ method: 'POST', path, headers: { ...headers, 'x-failure': failure } }).then(
             async (response) => [response.statusCode, await text(response).catch(() => 'cut')],
             () => null,
@@ -269,7 +269,7 @@ for (const { file, start } of proxies) {
 
 describe('the logs of nginx', () => {
   it.each(proxies.filter(({ file }) => file.includes('nginx')))(
-    'T-12 tell of $file what came of each request',
+    'T-12 record the outcome of each request through $file',
     async ({ start }) => {
       const proxy = await start(gatewayPort, port)
       onTestFinished(proxy.stop)
@@ -283,7 +283,7 @@ describe('the logs of nginx', () => {
     },
   )
 
-  it('T-12 hold nothing of requests that come by HTTP/2, or are redirected to TLS', async () => {
+  it('T-12 contain no secrets of requests over HTTP/2 or of redirects to TLS', async () => {
     const nginx = await startNginx({ replicas: [gatewayPort] })
     onTestFinished(nginx.stop)
     const session = connectHttp2(nginx.tlsUrl, { ca: nginx.certificate, servername: 'gateway.example' })
@@ -299,7 +299,7 @@ describe('the logs of nginx', () => {
   })
 })
 
-it('ADD-34 the proxy of the compose file closes the metrics of a witness, too', async () => {
+it('ADD-34 the proxy of the compose file does not expose the metrics of a witness', async () => {
   const proxy = await startComposeNginx(gatewayPort, port)
   onTestFinished(proxy.stop)
   expect((await fetch(`${proxy.witnessUrl}/health/live`)).status).toBe(200)
@@ -309,8 +309,8 @@ it('ADD-34 the proxy of the compose file closes the metrics of a witness, too', 
 type Failure = 'closes' | 'garbage' | 'half' | 'long head' | 'silent'
 
 /**
- * Is ready, and answers other requests as their header `x-failure` says. Emits `silent` with the connection of one that
- * it leaves alone.
+ * Reports ready, and answers other requests as their header `x-failure` demands. Emits `silent` with each connection that
+ * it leaves unanswered.
  */
 async function startFailingGateway(): Promise<Server> {
   const answers: Record<Failure, (socket: Socket) => void> = {
@@ -333,7 +333,7 @@ async function startFailingGateway(): Promise<Server> {
   return server
 }
 
-/** Sends a request that gets no answer, with half of its body, and goes away. Returns when the proxy has given it up. */
+/** Sends half a body to a gateway that does not answer, and disconnects. Returns when the proxy has closed its side. */
 async function leave(gateway: Server, method: string, { path, headers }: RequestOptions): Promise<void> {
   const silent = once(gateway, 'silent')
   const length = method === 'PUT' ? { 'content-length': 100_000 } : {}
@@ -350,7 +350,7 @@ async function leave(gateway: Server, method: string, { path, headers }: Request
   await given
 }
 
-/** Sends the beginning of a PATCH and cuts the connection. */
+/** Sends the beginning of a PATCH and breaks the connection. */
 async function patchAndCut(url: string, length: number, bytes: Uint8Array): Promise<void> {
   const { host, hostname, port, pathname } = new URL(url)
   const head = [

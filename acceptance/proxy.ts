@@ -1,4 +1,4 @@
-// Runs a proxy in a folder of its own, without root.
+// Runs a proxy in its own folder, without root.
 
 import { once } from 'node:events'
 import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
@@ -9,19 +9,19 @@ import { startProcess } from '@svc/devnet/start-process'
 
 export interface RunningProxy {
   url: string
-  /** All that it has written to its logs. */
+  /** Everything that it has written to its logs. */
   logs(): Promise<string>
   stop(): Promise<void>
 }
 
 export async function makeFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-proxy-'))
-  // Workers of nginx have another user where it is started by root.
+  // The workers of nginx run as another user when root starts it.
   await chmod(folder, 0o755)
   return folder
 }
 
-/** Returns when the proxy listens on the port. Its logs are what it prints and the files `*.log` of the folder. */
+/** Returns when the proxy listens on the port. Its logs are its output and the files `*.log` of the folder. */
 export async function runProxy(folder: string, port: number, program: string, args: string[]): Promise<RunningProxy> {
   const { ended, printed, kill } = startProcess(program, {
     args,
@@ -33,7 +33,7 @@ export async function runProxy(folder: string, port: number, program: string, ar
   void ended.then(() => {
     isRunning = false
   })
-  // Only connects: a request would find no gateway yet, and nginx would pass over all of them for some seconds.
+  // It only connects: a request would find no gateway yet, and nginx would then skip all of them for some seconds.
   while (!(await isListening(port))) if (!isRunning) throw new Error(`${program} ended: ${printed.stderr}`)
   return {
     url: `http://127.0.0.1:${port}`,
@@ -59,7 +59,7 @@ async function isListening(port: number): Promise<boolean> {
   return isUp
 }
 
-/** Fails when the file no longer has a line that is to be changed. */
+/** Throws when the shipped file has no line that a change needs. */
 export function change(shipped: string, changes: [RegExp, (match: string) => string][]): string {
   return changes.reduce((changed, [pattern, replacement]) => {
     if (!pattern.test(changed)) throw new Error(`the shipped file has no ${pattern}`)

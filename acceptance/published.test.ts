@@ -27,7 +27,7 @@ const svc = (...args: string[]) => project.run('node_modules/.bin/svc', ...args)
 const manifestOf = async (name: string) => JSON.parse(await project.read(name, 'package.json'))
 const kB = (bytes: number) => bytes / 1000
 
-/** Every file that a part of package.json names. */
+/** Every file that this part of package.json names. */
 function targets(part: unknown): string[] {
   return typeof part === 'string' ? [part] : Object.values(part ?? {}).flatMap(targets)
 }
@@ -164,7 +164,7 @@ describe('@svc/sdk and @svc/cli', () => {
     await expect(svc('verify', 'tampered.json', '--keys', KEY)).rejects.toMatchObject({ code: 3 })
   })
 
-  it('the demo command says what it needs that is not in the package', async () => {
+  it('the demo command names what is missing from the package', async () => {
     await expect(svc('demo')).rejects.toMatchObject({ code: 1, message: expect.stringContaining('npm run demo') })
   })
 })

@@ -1,4 +1,4 @@
-// Three gateways with one PostgreSQL behind a plain nginx that sends each request to the next of them.
+// Three gateways with one PostgreSQL, behind a plain nginx that sends each request to the next gateway.
 
 import { execFileSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
@@ -24,12 +24,12 @@ const owner = ed25519Identity(DEMO_PAYERS[2]!.privateKeyBytes)
 const sha256 = (bytes: Uint8Array) => `sha256:${createHash('sha256').update(bytes).digest('hex')}`
 
 const NAMED = 'a b/c%2Fd/é'
-/** How many requests an address may send in a minute, over all replicas. */
+/** How many requests an address may send per minute, over all replicas. */
 const PER_ADDRESS = 60
 
 interface Replica {
   port: string
-  /** Requests that it answered since its start. */
+  /** The number of requests that it answered since its start. */
   readonly answered: number
   pid(): number
   kill(): Promise<unknown>
@@ -60,13 +60,13 @@ beforeAll(async () => {
     BASE_URL: nginx.url,
     TRUSTED_PROXIES: '127.0.0.1',
     DATABASE_URL: database.url,
-    // In common, as a bucket is: keys, files, staged bytes.
+    // Shared like a bucket: keys, files, staged bytes.
     DATA_DIR: folder,
     PAGES_DIR: '/nonexistent',
     RATE_LIMITS: `address=${PER_ADDRESS}/min,receipt=0/min`,
   }
   replicas = ports.map((port) => createReplica(port, { ...variables, PORT: port }))
-  // The first makes the keys of development, which all have in common.
+  // The first replica creates the development keys that all of them share.
   await replicas[0]?.start()
   await Promise.all(replicas.slice(1).map((replica) => replica.start()))
   closing.push(() => Promise.all(replicas.map((replica) => replica.kill())))
@@ -107,7 +107,7 @@ async function openSession(filename: string): Promise<Session> {
   return (await requests.call(owner, { ...locker, method: 'POST', path, body, ops: ['locker:write'] })) as never
 }
 
-/** As any client: what nginx could not deliver is sent again. Any answer of a replica counts. */
+/** Repeats a request that nginx could not deliver, as any client does. Any answer of a replica counts. */
 async function repeat(send: () => Promise<Response>): Promise<Response> {
   for (;;) {
     const response = await send()
@@ -115,7 +115,7 @@ async function repeat(send: () => Promise<Response>): Promise<Response> {
   }
 }
 
-/** The addresses of the replicas that left nginx without an answer. */
+/** The addresses of the replicas that did not answer nginx. */
 async function silentReplicas(): Promise<Set<string>> {
   const undelivered = (await nginx.logs()).matchAll(/^\S+ \[\S+\] \S+ \S+ 502 \S+ \S+ (.+) 502 /gm)
   return new Set([...undelivered].map(([, upstreams]) => upstreams as string))
@@ -135,14 +135,14 @@ async function statements(): Promise<Statement[]> {
 const list = () => ({ path: `/v1/lockers/${locker.lockerId}/files`, ops: ['locker:list'], ...locker })
 const link = (filename: string) => `${nginx.url}/v1/r/${locker.receiptId}/f/${encodeURIComponent(filename)}`
 
-it('T-88 a receipt, bought with each step at another replica, is valid at all of them', async () => {
+it('T-88 a receipt is valid at all replicas, even if each step of its purchase is at another one', async () => {
   for (let i = 0; i < replicas.length; i++) {
     const { status, body } = await requests.send('GET', `/v1/receipts/${locker.receiptId}/verify`)
     expect([status, body.valid]).toEqual([200, true])
   }
 })
 
-it('T-88 an upload session goes on at other replicas while one is killed, and all serve the file', {
+it('T-88 an upload session continues at other replicas while one is killed, and all serve the file', {
   tags: ['nightly'],
 }, async () => {
   const bytes = randomBytes(1_000_000)
@@ -172,7 +172,7 @@ it('T-88 an upload session goes on at other replicas while one is killed, and al
   }
 })
 
-it('T-88 statements that are asked for at all replicas at once have one sequence', { tags: ['nightly'] }, async () => {
+it('T-88 statements requested concurrently at all replicas form one sequence', { tags: ['nightly'] }, async () => {
   const before = (await statements()).length
   for (const round of [before + 1, before + 2]) {
     await requests.putFile(owner, locker, { filename: `round ${round}`, content_type: 'text/plain' }, Buffer.from('x'))
@@ -187,7 +187,7 @@ it('T-88 statements that are asked for at all replicas at once have one sequence
   expect([second?.prev_statement_digest, more]).toEqual([first?.statement_digest, []])
 })
 
-it('T-88 a nonce that one replica has taken is refused by all, and all have worked', {
+it('T-88 a nonce that one replica accepted is refused by all, and every replica serves requests', {
   tags: ['nightly'],
 }, async () => {
   const { headers } = signCall(owner, list(), Date.now())
@@ -196,22 +196,22 @@ it('T-88 a nonce that one replica has taken is refused by all, and all have work
   )
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
   expect(answers.filter(({ body }) => body.error === 'NONCE_REPLAYED')).toHaveLength(8)
-  // nginx passes over the replica that was killed for some seconds more.
-  const askMore = async () => {
+  // nginx skips the killed replica for some seconds more.
+  const poll = async () => {
     await requests.send('GET', list().path)
     return replicas.every(({ answered }) => answered > 5)
   }
-  await expect.poll(askMore, { interval: 200 }).toBe(true)
+  await expect.poll(poll, { interval: 200 }).toBe(true)
 })
 
-it('T-88 TLS ends at nginx, and names of files arrive as they were sent', async () => {
+it('T-88 TLS ends at nginx, and filenames arrive unchanged', async () => {
   const url = new URL(new URL(link(NAMED)).pathname, nginx.tlsUrl)
   const options = { ca: nginx.certificate, servername: 'gateway.example', headers: { host: 'gateway.example' } }
   const [response] = await once(httpsRequest(url, options).end(), 'response')
   expect([response.statusCode, await text(response)]).toEqual([200, 'named'])
 })
 
-/** Asks for a quote from another address of this machine. */
+/** Requests a quote from another address of this machine. */
 async function quoteFrom(localAddress: string, given: Record<string, string> = {}): Promise<number> {
   const headers = { 'content-type': 'application/json', ...given }
   const call = httpRequest(`${nginx.url}/v1/storage/request`, { method: 'POST', localAddress, headers, agent: false })
@@ -220,7 +220,7 @@ async function quoteFrom(localAddress: string, given: Record<string, string> = {
   return response.statusCode
 }
 
-it('T-88 a rate limit counts over all replicas, by the address that nginx saw, whatever a client says', {
+it('T-88 a rate limit counts over all replicas, by the address that nginx observed, whatever a client claims', {
   tags: ['nightly'],
 }, async () => {
   const started = Date.now()
@@ -231,13 +231,13 @@ it('T-88 a rate limit counts over all replicas, by the address that nginx saw, w
   }
   const taken = statuses.filter((status) => status === 402).length
   expect(taken, [...new Set(statuses)].join()).toBeGreaterThanOrEqual(PER_ADDRESS)
-  // One more is given back each second.
+  // One request is returned to the limit each second.
   expect(taken).toBeLessThanOrEqual(PER_ADDRESS + (Date.now() - started) / 1000)
   expect(statuses.filter((status) => status === 429)).toHaveLength(statuses.length - taken)
   expect(await quoteFrom('127.0.0.3')).toBe(402)
 })
 
-it('T-88 below a prefix the path arrives without it, and otherwise as it was sent', async () => {
+it('T-88 below a prefix the path arrives without it, and is otherwise unchanged', async () => {
   const below = await startNginx({ replicas: replicas.map(({ port }) => port), isBelowPrefix: true })
   closing.push(below.stop)
   const path = new URL(link(NAMED)).pathname
@@ -248,7 +248,7 @@ it('T-88 below a prefix the path arrives without it, and otherwise as it was sen
   expect((await fetch(`${below.url}${path}`)).headers.get('server')).toContain('nginx')
 })
 
-it('T-37 ADD-29 on a full disk nothing is signed, and everything goes on once there is room', {
+it('T-37 ADD-29 on a full disk nothing is signed, and everything resumes once there is space', {
   tags: ['nightly'],
 }, async () => {
   const limitFiles = (limit: string) => {
@@ -267,7 +267,7 @@ it('T-37 ADD-29 on a full disk nothing is signed, and everything goes on once th
     const { status, body } = await attest()
     expect([status, body.error]).toEqual([503, 'logbook_unavailable'])
   }
-  // Each replica knows of its own logbook only.
+  // Each replica reads only its own logbook.
   const readHealth = () =>
     Promise.all(replicas.map(async ({ port }) => (await fetch(`http://127.0.0.1:${port}/health`)).json()))
   const failing = { status: 'degraded', continuity: expect.objectContaining({ logbook: 'failing' }) }

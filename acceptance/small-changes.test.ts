@@ -1,5 +1,5 @@
-// Makes the changes of CONTRIBUTING.md, "A change is small", in a copy of the repository: in the files that its lists name
-// and no others. Then runs there what must pass.
+// Makes the changes of CONTRIBUTING.md, "A change is small", in a copy of the repository: only in the files that its lists
+// name. Then runs the checks that must pass.
 
 import { execFileSync } from 'node:child_process'
 import {
@@ -26,9 +26,9 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const copy = mkdtempSync(join(tmpdir(), 'svc-small-'))
 afterAll(() => rmSync(copy, { recursive: true }))
 
-/** What `npm run docs` writes. */
+/** The files that `npm run docs` writes. */
 const GENERATED = ['.env.example', 'apps/agent/.env.example', 'docs/gateway.md']
-/** What scripts make that git does not keep, and tests read. */
+/** Generated files that git does not store and tests read. */
 const MADE = 'vectors/bundles'
 const nightly = { tags: ['nightly'] }
 
@@ -49,7 +49,7 @@ beforeAll(() => {
   }
 })
 
-/** What others wrote is linked, and our own packages are those of the copy. */
+/** Links the packages of others; our own packages are those of the copy. */
 function linkModules(folder: string): void {
   mkdirSync(join(copy, folder), { recursive: true })
   for (const name of readdirSync(join(ROOT, folder))) {
@@ -63,7 +63,7 @@ function linkModules(folder: string): void {
   }
 }
 
-/** The files of the list below this heading, with the names that it leaves open. */
+/** The files of the list below this heading, with its open names filled in. */
 function placesOf(heading: string, names: Readonly<Record<string, string>>): string[] {
   const page = readFileSync(join(ROOT, 'CONTRIBUTING.md'), 'utf8')
   const section = page.split(/^#+ /m).find((text) => text.startsWith(`${heading}\n`)) ?? ''
@@ -77,11 +77,15 @@ async function runInCopy(program: string, ...args: string[]): Promise<void> {
   expect(code, `${program} ${args.join(' ')}\n${stdout.slice(-10_000)}${stderr.slice(-10_000)}`).toBe(0)
 }
 
-it.each(SMALL_CHANGES)('$heading takes the places that CONTRIBUTING.md lists', nightly, ({ heading, names, edits }) => {
-  expect(Object.keys(edits).sort()).toEqual(placesOf(heading, names).sort())
-})
+it.each(SMALL_CHANGES)(
+  '$heading changes exactly the files that CONTRIBUTING.md lists',
+  nightly,
+  ({ heading, names, edits }) => {
+    expect(Object.keys(edits).sort()).toEqual(placesOf(heading, names).sort())
+  },
+)
 
-it('the documents follow from these changes, and nothing else changes', nightly, async () => {
+it('only the generated documents change with these changes', nightly, async () => {
   for (const script of ['error-docs', 'asset-docs']) await runInCopy(`scripts/${script}.ts`)
   const changed = files.filter((file) => !readFileSync(join(ROOT, file)).equals(readFileSync(join(copy, file))))
   const edited = SMALL_CHANGES.flatMap(({ edits }) => Object.keys(edits)).filter((file) => files.includes(file))
@@ -96,13 +100,13 @@ it('the documents follow from these changes, and nothing else changes', nightly,
     expect(settings).toMatch(line)
 })
 
-it('the types and the arrows hold with them', nightly, async () => {
+it('types and arrows are valid after these changes', nightly, async () => {
   await runInCopy('node_modules/typescript/bin/tsc', '--noEmit', '-p', 'tsconfig.json')
   for (const script of ['arrows', 'writes']) await runInCopy(`scripts/${script}.ts`)
   await runInCopy('scripts/spec.ts', '--check')
 })
 
-it('the tests that show them, and those of everything of their kind, pass', nightly, async () => {
+it('the tests of these changes, and of everything of their kind, pass', nightly, async () => {
   const tests = [...new Set(SMALL_CHANGES.flatMap((change) => change.tests))]
   await runInCopy('node_modules/vitest/vitest.mjs', 'run', '--project', 'node', '--tags-filter=!nightly', ...tests)
 })

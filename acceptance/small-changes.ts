@@ -3,39 +3,39 @@
 type Edit = (text: string) => string
 
 export interface SmallChange {
-  /** Of its list. */
+  /** The heading of its list. */
   heading: string
-  /** What stands for the names that the list leaves open. */
+  /** The values of the names that the list leaves open. */
   names: Readonly<Record<string, string>>
-  /** By file. A new file is made of an empty text. */
+  /** By file. A new file starts as an empty text. */
   edits: Readonly<Record<string, Edit>>
-  /** What shows that the new thing works, and that the tests of all of its kind accept it. */
+  /** The tests that show that the addition works, and that the tests of all of its kind accept it. */
   tests: readonly string[]
 }
 
 const replaced =
   (old: string, text: string): Edit =>
-  (whole) => {
-    if (whole.split(old).length !== 2) throw new Error(`not there, or more than once: ${old}`)
-    return whole.replace(old, () => text)
+  (content) => {
+    if (content.split(old).length !== 2) throw new Error(`missing or repeated: ${old}`)
+    return content.replace(old, () => text)
   }
-const behind = (line: string, added: string) => replaced(line, `${line}\n${added}`)
+const after = (line: string, added: string) => replaced(line, `${line}\n${added}`)
 const before = (line: string, added: string) => replaced(line, `${added}\n${line}`)
 const all =
   (...edits: Edit[]): Edit =>
-  (whole) =>
-    edits.reduce((text, edit) => edit(text), whole)
+  (content) =>
+    edits.reduce((text, edit) => edit(text), content)
 const written =
   (text: string): Edit =>
   () =>
     text.trimStart()
 
-/** By the test of the endpoint. Written in one piece, the specification would take this file for that test. */
+/** The id in the test of the endpoint. In one piece, the check of the specification would count this file as a test. */
 const SHOWN = ['GEN', 10].join('-')
 
 const ENDPOINT: SmallChange = {
   heading: 'An endpoint',
-  names: { topic: 'info', room: 'views', verb: 'list-providers', subject: 'setup', command: 'providers' },
+  names: { topic: 'info', module: 'views', verb: 'list-providers', subject: 'setup', command: 'providers' },
   edits: {
     'packages/api/src/info.ts': (text) => `${text}
 export const listProviders = endpoint({
@@ -64,7 +64,7 @@ export function listProviders({ config }: Context, speed: 'direct' | 'slow' | un
         "import { checkHealth, checkReadiness } from './health.ts'",
         "import { listProviders } from './list-providers.ts'",
       ),
-      behind(
+      after(
         '  serve(service, info.stats, context.stats)',
         '  serve(service, info.listProviders, ({ query }) => listProviders(context, query.speed))',
       ),
@@ -85,7 +85,7 @@ it('${SHOWN} lists the providers that are sold', async () => {
 `),
     'packages/sdk/src/client.ts': all(
       replaced("import { keys } from '@svc/api/info'", "import { keys, listProviders } from '@svc/api/info'"),
-      behind('  price: answerOf(price),', '  listProviders: answerOf(listProviders),'),
+      after('  price: answerOf(price),', '  listProviders: answerOf(listProviders),'),
     ),
     'apps/cli/src/setup/providers.ts': written(`
 import type { Command } from 'commander'
@@ -104,7 +104,7 @@ async function list({ client, output, host }: Session): Promise<void> {
   output.result({ providers }, () => providers.map((name) => shown(name)).join('\\n'))
 }
 `),
-    'apps/cli/src/program.ts': behind(
+    'apps/cli/src/program.ts': after(
       "    whoami: () => import('./setup/whoami.ts'),",
       "    providers: () => import('./setup/providers.ts'),",
     ),
@@ -143,19 +143,19 @@ const PROVIDER: SmallChange = {
   heading: 'A storage provider',
   names: { name: 'depot' },
   edits: {
-    'packages/api/src/providers.ts': behind(
+    'packages/api/src/providers.ts': after(
       "  firestore: { title: 'Firestore', code: 6, price: '0.125', speed: 'direct' },",
       "  depot: { title: 'Depot', code: 7, price: '0.2', speed: 'direct' },",
     ),
-    'packages/storage/src/drivers.ts': behind("  storj: s3Bucket('storj'),", "  depot: s3Bucket('depot'),"),
-    'packages/api/test/providers.test.ts': behind(
+    'packages/storage/src/drivers.ts': after("  storj: s3Bucket('storj'),", "  depot: s3Bucket('depot'),"),
+    'packages/api/test/providers.test.ts': after(
       "  ['firestore', 6, '0.125', 'direct'],",
       "  ['depot', 7, '0.2', 'direct'],",
     ),
-    'apps/gateway/test/files/configured-providers.test.ts': behind('  storj: s3Bucket,', '  depot: s3Bucket,'),
+    'apps/gateway/test/files/configured-providers.test.ts': after('  storj: s3Bucket,', '  depot: s3Bucket,'),
     'docs/providers.md': before(
-      '\n```mermaid',
-      '| `depot` | everyday files | to 625 GiB | at once, for good | at once | [any S3 store](providers/storj.md) |',
+      '\nAll bytes pass',
+      '| `depot` | everyday files | to 625 GiB | immediate, permanent | immediately | [any S3 store](providers/storj.md) |',
     ),
   },
   tests: [
@@ -173,7 +173,7 @@ const ASSET: SmallChange = {
       '] as const satisfies readonly Asset[]',
       "  { network: EVM, ticker: 'USDY', decimals: 5, pricing: DOLLAR, address: '0x5555555555555555555555555555555555555555' },",
     ),
-    'packages/api/test/assets.test.ts': behind(
+    'packages/api/test/assets.test.ts': after(
       "  ['eip155:143', 'WETH', 18, 'ETH', null],",
       "  ['eip155:143', 'USDY', 5, 'usd', '0x5555555555555555555555555555555555555555'],",
     ),
@@ -207,7 +207,7 @@ const DECLARED = [PRIMARY, EVM, OPTIMISM] as const`,
         "  { network: OPTIMISM, ticker: 'ETH', decimals: 18, pricing: ETH, address: OPTIMISM.nativeAsset },",
       ),
     ),
-    'packages/api/test/networks.test.ts': behind(
+    'packages/api/test/networks.test.ts': after(
       "  ['evm', 'evm-mainnet', 'eip155:143', 'EVM', 'evm_chain'],",
       "  ['evm', 'optimism-mainnet', 'eip155:10', 'OPTIMISM', 'optimism_chain'],",
     ),
@@ -221,14 +221,14 @@ const DECLARED = [PRIMARY, EVM, OPTIMISM] as const`,
 
 const SETTING: SmallChange = {
   heading: 'A setting',
-  names: { room: 'files' },
+  names: { module: 'files' },
   edits: {
     'apps/gateway/src/settings.ts': before(
       '  RUN_JOBS: {',
       "  MAX_FOLDER_DEPTH: {\n    group: 'tuning',\n    default: '20',\n    help: 'How many folders a file may be in',\n  },",
     ),
     'apps/gateway/src/files/settings.ts': all(
-      behind('  partMaxBytes: number', '  maxFolderDepth: number'),
+      after('  partMaxBytes: number', '  maxFolderDepth: number'),
       before(
         '    fetch: readFetchConfig(settings),',
         "    maxFolderDepth: settings.integer('MAX_FOLDER_DEPTH', { min: 1, max: 100 }),",

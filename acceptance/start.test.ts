@@ -9,7 +9,7 @@ import { isOnPostgres, newInstallation, npmStart, useNpmStart } from './npm-star
 const service = useNpmStart()
 
 const getJson = async (url: string) => (await fetch(url)).json()
-/** A health check waits two seconds for the chains, which may be busy. */
+/** A health check waits up to two seconds for the chains, which may be busy. */
 const POLL = { timeout: 60_000, interval: 500 }
 
 describe('npm start', () => {
@@ -44,7 +44,7 @@ describe('npm start', () => {
   })
 
   it.each(['PORT', 'AGENT_PORT', 'WITNESS_PORT', 'DEV_PRIMARY_RPC_PORT', 'DEV_EVM_RPC_PORT'])(
-    'CFG-01 names the port that is taken, and its variable: %s',
+    'CFG-01 names the port in use and its variable: %s',
     { tags: ['nightly'] },
     async (name) => {
       const other = await newInstallation()

@@ -1,9 +1,9 @@
-// Which modules may import which. `npm run check` fails on an import that is not in these tables, on an arrow in them that no
-// import uses, and on files that import each other in a circle.
+// The allowed imports between modules. `npm run check` fails on an import that is not in these tables, on an arrow in
+// them that no import uses, and on import cycles between files.
 
 import { existsSync, globSync, readFileSync } from 'node:fs'
 
-/** What each place may import. */
+/** The modules that each module may import. */
 type Arrows = Readonly<Record<string, readonly string[]>>
 
 const PACKAGES: Arrows = {
@@ -15,7 +15,7 @@ const PACKAGES: Arrows = {
   database: ['concurrency', 'protocol'],
   s3: ['protocol'],
   storage: ['api', 'concurrency', 'protocol', 's3', 'service'],
-  // Its servers; `services` also boots the apps, for `npm start` and for tests.
+  // The local servers; `services` also starts the apps, for `npm start` and for tests.
   devnet: [
     'agent',
     'api',
@@ -44,10 +44,10 @@ const PACKAGES: Arrows = {
 }
 
 /**
- * The floors of the gateway, from the top down: rooms, and files at the root. Each imports from the floors below it only,
- * and nobody uses what a floor above keeps on the context.
+ * The layers of the gateway, from the top down: modules, and files at the root. Each imports only from the layers below
+ * it, and uses no state that a higher layer stores in the context.
  */
-const FLOORS = [
+const LAYERS = [
   'main.ts',
   'bin',
   'gateway.ts',
@@ -71,7 +71,7 @@ const FLOORS = [
   'settings.ts',
 ]
 
-/** Inside the agent service; the files at its root wire the rooms together. */
+/** The modules inside the agent service; the files at its root wire them together. */
 const AGENT: Arrows = {
   db: [],
   callers: [],
@@ -82,7 +82,7 @@ const AGENT: Arrows = {
   work: ['db', 'subscriptions'],
 }
 
-/** Inside a witness; the files at its root wire the rooms together. */
+/** The modules inside a witness; the files at its root wire them together. */
 const WITNESS: Arrows = {
   db: [],
   logs: [],
@@ -93,13 +93,13 @@ const WITNESS: Arrows = {
   bin: ['create-context.ts', 'monitor', 'start-witness.ts'],
 }
 
-/** What every room works with; they are made of what the rooms declare. */
+/** Files that every module may import; they consist of declarations of the modules. */
 const TOOLS = ['config.ts', 'context.ts']
 
-/** What every test works with, besides its own package. */
+/** Packages that every test may import, besides its own. */
 const TEST_PACKAGES = ['devnet', 'verifier', 'storage']
 
-/** Where the browser is, also for programs that are run by hand. */
+/** Finds the browser, also for programs that are run by hand. */
 const CHROMIUM = 'scripts/chromium.ts'
 
 const GATEWAY = 'apps/gateway/src/'
@@ -107,7 +107,7 @@ const FILES = new Set(sourceFiles())
 const IMPORTS = new Map([...FILES].map((file) => [file, importsOf(file)]))
 const USES = [...IMPORTS].flatMap(([file, targets]) => targets.flatMap((target) => useOf(file, target) ?? []))
 
-/** By name: what rooms keep on the context. */
+/** The properties that modules store in the context, by name. */
 const HIGHER = [...FILES].filter((file) => /^apps\/gateway\/src\/.*(?:state|auth)\.ts$/.test(file)).flatMap(stateOf)
 
 const problems = [
@@ -115,9 +115,9 @@ const problems = [
     ({ file, from, to }) => `${file}: ${from} may not import ${to}`,
   ),
   ...[PACKAGES, AGENT, WITNESS].flatMap(unusedArrows),
-  ...[...FILES].flatMap(stepsUp),
+  ...[...FILES].flatMap(upwardImports),
   ...[...FILES].flatMap(usesOfHigherState),
-  ...circles().map((circle) => `import circle: ${[...circle, circle[0]].join(' → ')}`),
+  ...cycles().map((cycle) => `import cycle: ${[...cycle, cycle[0]].join(' → ')}`),
 ]
 for (const problem of problems) console.error(problem)
 process.exit(problems.length > 0 ? 1 : 0)
@@ -131,7 +131,7 @@ function sourceFiles(): string[] {
   )
 }
 
-/** Types, too: what cannot be understood alone is a circle to its reader. */
+/** Type imports count, too: readers cannot understand the files of a cycle separately. */
 function importsOf(file: string): string[] {
   return [...readFileSync(file, 'utf8').matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map(
     (match) => match[1] as string,
@@ -154,7 +154,7 @@ interface Use {
   to: string
 }
 
-/** The arrow that an import needs; null where it needs none. */
+/** The arrow that an import needs, or null. */
 function useOf(file: string, target: string): Use | null {
   const home = homeOf(file)
   const owner = nameOf(home)
@@ -169,48 +169,48 @@ function useOf(file: string, target: string): Use | null {
   const path = relativeTarget(file, target)
   if (path === CHROMIUM) return null
   if (!path.startsWith(`${home}/`)) return { file, arrows: PACKAGES, from: owner, to: path }
-  const rooms = owner === 'agent' ? AGENT : owner === 'witness' ? WITNESS : {}
-  return placeOf(file) in rooms ? placeUse(rooms, file, path) : null
+  const modules = owner === 'agent' ? AGENT : owner === 'witness' ? WITNESS : {}
+  return moduleOf(file) in modules ? moduleUse(modules, file, path) : null
 }
 
 function relativeTarget(file: string, target: string): string {
   return new URL(target, `file:///${file}`).pathname.slice(1)
 }
 
-function placeUse(arrows: Arrows, file: string, target: string): Use | null {
-  const [from, to] = [placeOf(file), placeOf(target)]
-  const isRoom = !from.endsWith('.ts')
-  return from === to || (isRoom && TOOLS.includes(to)) ? null : { file, arrows, from, to }
+function moduleUse(arrows: Arrows, file: string, target: string): Use | null {
+  const [from, to] = [moduleOf(file), moduleOf(target)]
+  const isModule = !from.endsWith('.ts')
+  return from === to || (isModule && TOOLS.includes(to)) ? null : { file, arrows, from, to }
 }
 
-/** Imports of a file of the gateway that lead to a higher floor. */
-function stepsUp(file: string): string[] {
+/** Imports of a gateway file that lead to a higher layer. */
+function upwardImports(file: string): string[] {
   if (!file.startsWith(GATEWAY)) return []
-  const from = placeOf(file)
+  const from = moduleOf(file)
   return IMPORTS.get(file)!.flatMap((target) => {
     const path = target.startsWith('.') ? relativeTarget(file, target) : ''
-    const to = placeOf(path)
+    const to = moduleOf(path)
     if (!path.startsWith(GATEWAY) || [from, ...TOOLS].includes(to) || TOOLS.includes(from)) return []
-    return floorOf(to) > floorOf(from) ? [] : [`${file}: ${from} may not import ${to}, which is not below it`]
+    return layerOf(to) > layerOf(from) ? [] : [`${file}: ${from} may not import ${to}, which is not in a lower layer`]
   })
 }
 
-function stateOf(file: string): { place: string; name: string }[] {
+function stateOf(file: string): { module: string; name: string }[] {
   const text = readFileSync(file, 'utf8')
   const [, body = ''] = /interface \w+State(?: extends \w+)? \{\n([\s\S]*?)\n\}/.exec(text) ?? []
-  return [...body.matchAll(/^ {2}(\w+):/gm)].map(([, name]) => ({ place: placeOf(file), name: name! }))
+  return [...body.matchAll(/^ {2}(\w+):/gm)].map(([, name]) => ({ module: moduleOf(file), name: name! }))
 }
 
-function floorOf(place: string): number {
-  const floor = FLOORS.indexOf(place)
-  if (floor < 0) throw new Error(`scripts/arrows.ts: ${place} is on no floor`)
-  return floor
+function layerOf(module: string): number {
+  const layer = LAYERS.indexOf(module)
+  if (layer < 0) throw new Error(`scripts/arrows.ts: ${module} is in no layer`)
+  return layer
 }
 
-/** Properties that a room adds to the context, and that a file on a lower floor names. */
+/** Context properties of a higher layer that a file uses. */
 function usesOfHigherState(file: string): string[] {
-  if (!file.startsWith(GATEWAY) || TOOLS.includes(placeOf(file))) return []
-  const from = placeOf(file)
+  if (!file.startsWith(GATEWAY) || TOOLS.includes(moduleOf(file))) return []
+  const from = moduleOf(file)
   const used = new Set(
     [
       ...readFileSync(file, 'utf8').matchAll(
@@ -218,8 +218,8 @@ function usesOfHigherState(file: string): string[] {
       ),
     ].flatMap(([, name, ...lists]) => [name, ...lists.flatMap((names) => names?.split(/\W+/) ?? [])]),
   )
-  return HIGHER.filter(({ place, name }) => used.has(name) && floorOf(place) < floorOf(from)).map(
-    ({ place, name }) => `${file}: ${from} may not use context.${name}, which ${place} keeps`,
+  return HIGHER.filter(({ module, name }) => used.has(name) && layerOf(module) < layerOf(from)).map(
+    ({ module, name }) => `${file}: ${from} may not use context.${name}, which belongs to ${module}`,
   )
 }
 
@@ -229,28 +229,28 @@ function unusedArrows(arrows: Arrows): string[] {
   return allowed.filter((arrow) => !used.has(arrow)).map((arrow) => `scripts/arrows.ts: no import uses ${arrow}`)
 }
 
-/** A room, or a file at the root of `src`. */
-function placeOf(file: string): string {
+/** The module of a file: a folder in `src`, or a file at its root. */
+function moduleOf(file: string): string {
   return /\/src\/([^/]+)/.exec(file)?.[1] ?? ''
 }
 
-/** One shortest circle through each file that is in one and in none of those before. */
-function circles(): string[][] {
+/** A shortest import cycle through each file, without the files of cycles found before. */
+function cycles(): string[][] {
   const edges = new Map(
     [...IMPORTS].map(([file, targets]) => [file, targets.flatMap((target) => fileOf(file, target) ?? [])]),
   )
-  const seen = new Set<string>()
+  const visited = new Set<string>()
   const found: string[][] = []
   for (const file of edges.keys()) {
-    const circle = seen.has(file) ? null : shortestCircle(edges, file)
-    if (!circle) continue
-    for (const member of circle) seen.add(member)
-    found.push(circle)
+    const cycle = visited.has(file) ? null : shortestCycle(edges, file)
+    if (!cycle) continue
+    for (const member of cycle) visited.add(member)
+    found.push(cycle)
   }
   return found
 }
 
-function shortestCircle(edges: ReadonlyMap<string, readonly string[]>, start: string): string[] | null {
+function shortestCycle(edges: ReadonlyMap<string, readonly string[]>, start: string): string[] | null {
   const cameFrom = new Map<string, string>()
   const queue = [start]
   for (const file of queue) {
@@ -269,7 +269,7 @@ function pathTo(cameFrom: ReadonlyMap<string, string>, end: string): string[] {
   return before === undefined ? [end] : [...pathTo(cameFrom, before), end]
 }
 
-/** Null for what is not a source file of this repository. */
+/** The source file that an import names; null if it is not in this repository. */
 function fileOf(file: string, target: string): string | null {
   if (target.startsWith('.')) return known(relativeTarget(file, target))
   const [, name, path] = /^@svc\/([^/]+)\/(.+)$/.exec(target) ?? []

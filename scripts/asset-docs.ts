@@ -1,5 +1,5 @@
-// `npm run docs` writes what documents say about networks, assets and settings: the tables of docs/gateway.md, and every
-// `.env.example`. With `--check` it writes nothing and fails when one of them is out of date.
+// `npm run docs` writes the tables of networks, assets and settings in docs/gateway.md, and every `.env.example`. With
+// `--check` it writes nothing and fails when one of them is out of date.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { SETTINGS as AGENT } from '../apps/agent/src/settings.ts'
@@ -10,7 +10,7 @@ import { NETWORKS } from '../packages/api/src/networks.ts'
 import { DEV_SETTINGS } from '../packages/devnet/src/services/dev-settings.ts'
 import { GROUPS, type Settings } from '../packages/service/src/program/config.ts'
 
-/** Each begins with a marker, which stays. */
+/** Each part begins with a marker, which stays in the document. */
 const PARTS = [
   {
     file: 'docs/gateway.md',
@@ -95,7 +95,7 @@ function settingTable(settings: Settings): string {
   }).join('\n\n')
 }
 
-/** Of all settings in the order of their groups, for a shell to read. */
+/** All settings in the order of their groups, in the syntax of a shell. */
 function exampleOf(settings: Settings): string {
   const groups = GROUPS.map((group) => {
     const own = Object.entries(settings).filter(([, setting]) => setting.group === group)
@@ -105,7 +105,7 @@ function exampleOf(settings: Settings): string {
   return `${groups.flat().join('\n\n')}\n`
 }
 
-/** Only where a shell would read something else. */
+/** Quotes a value only where a shell would otherwise misread it. */
 function quoted(value: string): string {
   return /^[\w./:,=%@{}-]*$/.test(value) ? value : `'${value}'`
 }

@@ -1,4 +1,4 @@
-// `npm run build`: the packages that people install, as plain JavaScript with types, each in a folder under `dist`, and the
+// `npm run build`: builds the published packages as plain JavaScript with types, each in a folder under `dist`, and the
 // web pages that the gateway serves.
 
 import {
@@ -37,7 +37,7 @@ export function buildPackages(target: string): string[] {
 
 function layOut(source: PublishedPackage, compiled: string, folder: string): string {
   rmSync(folder, { recursive: true, force: true })
-  // Only what the published packages import has been compiled: of some that they need, a few modules; of others, types.
+  // Only modules that the published packages import are compiled; some bundled packages have few of them or only types.
   const bundled = source.bundled.filter(({ home }) => existsSync(join(compiled, home, 'src')))
   copyModules(source, compiled, folder)
   for (const inner of bundled) {
@@ -57,7 +57,7 @@ function copyModules({ home }: SourcePackage, compiled: string, folder: string):
   cpSync(join(compiled, home, 'src'), join(folder, 'lib'), { recursive: true })
 }
 
-/** Names of the packages that the modules in a folder import, in code or in types. */
+/** The names of the packages that the modules in a folder import, for code or for types. */
 function importedPackages(folder: string): Set<string> {
   const names = globSync('**/*.{js,d.ts}', { cwd: folder }).flatMap((file) => {
     const imports = readFileSync(join(folder, file), 'utf8').matchAll(/(?:from|import)[\s(]*['"]([^'".][^'"]*)['"]/g)

@@ -1,6 +1,6 @@
-// `npm run build:production`: what a machine needs to run the services and the command line, and nothing else, in
-// `dist/production`. Programs are bundles; what cannot be bundled is copied from node_modules. Stubs stand where the
-// sources of programs and threads are in a checkout, so that everything is found at the same place in both.
+// `npm run build:production`: builds only what a machine needs to run the services and the command line, in
+// `dist/production`. Programs are bundles; packages that cannot be bundled are copied from node_modules. Stubs replace
+// the sources of programs and threads of a checkout, so that every file has the same path in both.
 
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
@@ -42,13 +42,13 @@ export async function buildProduction(target: string): Promise<void> {
   writeFileSync(join(target, 'sbom.cdx.json'), billOfMaterials(all))
 }
 
-/** The newest build: others may be there, for gateways that still run with them. */
+/** The newest build; older ones may exist for gateways that still use them. */
 function builtPages(): string[] {
-  const folder = newestBuild()?.folder ?? '' // they have just been built
+  const folder = newestBuild()?.folder ?? '' // ensurePages has just built them
   return [`apps/web/dist/${folder}`, 'apps/web/dist/newest.json']
 }
 
-/** Threads and other programs are named as `new URL('./thread.ts', import.meta.url)`: each becomes a bundle, too. */
+/** Bundles threads and other programs, which code names as `new URL('./thread.ts', import.meta.url)`. */
 function bundleNamedFiles(sources: Set<string>): Plugin {
   return {
     name: 'bundle-named-files',
@@ -76,7 +76,7 @@ function writeStub(target: string, source: string): void {
   writeFileSync(stub, `export * from ${JSON.stringify(bundle)}\n`)
 }
 
-/** Names of the packages that the bundles import at run time. */
+/** The names of the packages that the bundles import at run time. */
 function externalPackages(chunks: OutputChunk[]): string[] {
   const own = new Set(chunks.map(({ fileName }) => fileName))
   const imports = chunks.flatMap((chunk) => [...chunk.imports, ...chunk.dynamicImports])
@@ -94,7 +94,7 @@ interface Manifest {
   optionalDependencies?: Record<string, string>
 }
 
-/** Folders of these packages and of all that they depend on. */
+/** The folders of these packages and of all their dependencies. */
 function packageClosure(names: string[], home: string, { withOptional = true } = {}): Set<string> {
   const folders = new Set<string>()
   function add(name: string, from: string, isOptional: boolean): void {
@@ -111,7 +111,7 @@ function packageClosure(names: string[], home: string, { withOptional = true } =
   return folders
 }
 
-/** Those of the web pages. What they share with the programs is in bundles, too. */
+/** The packages of the web pages, including the ones that they share with the programs. */
 function pagePackages(): Set<string> {
   const home = join(ROOT, 'apps/web')
   const { dependencies = {} }: Manifest = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8'))
@@ -119,7 +119,7 @@ function pagePackages(): Set<string> {
   return packageClosure(names, home, { withOptional: false })
 }
 
-/** As Node looks for it; null where it is not installed. */
+/** Finds a package as Node does; null if it is not installed. */
 function findPackage(name: string, from: string): string | null {
   for (let folder = resolve(from); folder.startsWith(resolve(ROOT)); folder = dirname(folder)) {
     const found = join(folder, 'node_modules', name)
@@ -128,7 +128,7 @@ function findPackage(name: string, from: string): string | null {
   return null
 }
 
-/** Without what only people and compilers read. Packages inside it are copied by themselves. */
+/** Copies a package without files that only people and compilers read. Packages inside it are copied separately. */
 function copyPackage(folder: string, target: string): void {
   cpSync(folder, join(target, relative(ROOT, folder)), {
     recursive: true,
@@ -142,7 +142,7 @@ function isUnused(file: string, isFolder: boolean): boolean {
   return /\.(d\.[cm]?ts|ts|map|md|markdown)$/i.test(file) && !/licen[cs]e|notice/i.test(file)
 }
 
-/** CycloneDX: the packages that are in this tree, in bundles and pages or as they are. */
+/** The bill of materials in CycloneDX format: all packages of this tree, bundled or copied. */
 function billOfMaterials(folders: Iterable<string>): string {
   const packages = [...folders].map(
     (folder): Manifest => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')),
@@ -165,14 +165,14 @@ function purl(name: string, version: string): string {
   return `pkg:npm/${name.replace('@', '%40')}@${version}`
 }
 
-/** Folders of the packages that are in the bundles. */
+/** The folders of the packages in the bundles. */
 function bundledPackages(chunks: OutputChunk[]): string[] {
   return chunks
     .flatMap(({ moduleIds }) => moduleIds)
     .flatMap((id) => id.match(/^.*\/node_modules\/(@[^/]+\/)?[^/]+/)?.[0] ?? [])
 }
 
-/** Of all files below a folder. */
+/** The total size of all files below a folder. */
 export function treeBytes(folder: string): number {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
   return entries.reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0)

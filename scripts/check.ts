@@ -1,5 +1,5 @@
-// `npm run check`: all checks that need no running code. `npm run check -- --changed` leaves out what takes long and
-// rarely fails while one works: linting files that did not change, and looking for what nothing uses.
+// `npm run check`: all static checks. `npm run check -- --changed` skips slow checks that rarely fail during work:
+// linting unchanged files, and finding unused code.
 
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
@@ -9,21 +9,20 @@ const TYPES = 'node_modules/.cache/svc/types.tsbuildinfo'
 type Step = [name: string, command: string, ...args: string[]]
 
 const STEPS: Step[] = [
-  // One thread takes no longer while the linter runs beside it, and half the work.
+  // One thread takes as long while the linter runs concurrently, with half the work.
   ['types', 'tsc', '-p', 'tsconfig.json', '--singleThreaded', '--incremental', '--tsBuildInfoFile', TYPES],
   ['types of protocol, without Node and DOM', 'tsc', '-p', 'packages/protocol'],
   ['types of verifier, without Node and DOM', 'tsc', '-p', 'packages/verifier'],
   ['lint and format', 'node', 'scripts/lint.ts'],
   ['dead files, exports and dependencies', 'knip', '--no-progress'],
   ['import arrows', 'node', 'scripts/arrows.ts'],
-  ['writes only by a commit', 'node', 'scripts/writes.ts'],
+  ['database writes only through commit', 'node', 'scripts/writes.ts'],
   ['specification: a meaning, code and a test for every id', 'node', 'scripts/spec.ts', '--check'],
-  ['documents: the page of errors', 'node', 'scripts/error-docs.ts', '--check'],
   ['documents: networks and assets', 'node', 'scripts/asset-docs.ts', '--check'],
-  ['documents: why each dependency is there', 'node', 'scripts/dependencies.ts', '--check'],
+  ['documents: the reason for each dependency', 'node', 'scripts/dependencies.ts', '--check'],
 ]
 
-/** Left out with `--changed`. */
+/** Skipped with `--changed`. */
 const SLOW = ['dead files, exports and dependencies']
 
 const run = promisify(execFile)
@@ -46,7 +45,7 @@ async function check([name, command, ...args]: Step): Promise<boolean> {
     console.log(`✓ ${name}`)
     return true
   } catch (error) {
-    const { stdout, stderr } = error as { stdout?: string; stderr?: string } // of execFile; neither where it did not start
+    const { stdout, stderr } = error as { stdout?: string; stderr?: string } // execFile sets them unless the command did not start
     console.log(`✗ ${name}\n${stdout ?? ''}${stderr ?? error}`)
     return false
   }

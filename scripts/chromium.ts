@@ -9,7 +9,7 @@ export function chromiumPath(): string {
     try {
       return execFileSync('which', [name], { encoding: 'utf8' }).trim()
     } catch {
-      // not this one
+      // try the next candidate
     }
   }
   throw new Error('no Chromium found: install one, or set CHROMIUM_PATH')

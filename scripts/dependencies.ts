@@ -1,6 +1,6 @@
-// `node scripts/dependencies.ts` fills in docs/dependencies.md: who uses each dependency, and what it costs installed. Why
-// it is there is written by hand in the page. With `--check` it writes nothing and fails when the page is out of date;
-// sizes depend on the machine and are left alone then.
+// `node scripts/dependencies.ts` updates docs/dependencies.md: the users of each dependency and its installed size. The
+// reasons are written by hand. With `--check` it writes nothing and fails when the page is out of date, except for
+// sizes, which depend on the machine.
 
 import { globSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -22,8 +22,8 @@ const users = findUsers()
 const lines = readFileSync(PAGE, 'utf8').split('\n')
 const listed = new Set(lines.flatMap((line) => ROW.exec(line)?.[1] ?? []))
 const problems = [
-  ...[...users.keys()].filter((name) => !listed.has(name)).map((name) => `${PAGE} does not say why ${name} is there`),
-  ...[...listed].filter((name) => !users.has(name)).map((name) => `${PAGE} names ${name}, which nobody uses`),
+  ...[...users.keys()].filter((name) => !listed.has(name)).map((name) => `${PAGE} gives no reason for ${name}`),
+  ...[...listed].filter((name) => !users.has(name)).map((name) => `${PAGE} lists ${name}, which no workspace uses`),
 ]
 const costOf = isCheck ? null : costs()
 const filled = lines.map((line) => {
@@ -37,7 +37,7 @@ for (const problem of problems) console.error(problem)
 if (!isCheck) writeFileSync(PAGE, page)
 process.exit(problems.length > 0 ? 1 : 0)
 
-/** The workspaces that name a dependency; in italics where only their development needs it. */
+/** The workspaces that declare a dependency; in italics if only their development needs it. */
 function findUsers(): Map<string, string[]> {
   const found = new Map<string, string[]>()
   for (const file of ['package.json', NODE, ...workspaces()].toSorted()) {
@@ -61,39 +61,39 @@ function manifest(folder: string): Manifest {
   return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
 }
 
-/** What would not be installed without a dependency: itself, and what nobody else needs. */
+/** The installed size that a dependency adds: its own, and the sizes of packages that only it needs. */
 function costs(): (name: string) => string {
   const roots = ['.', ...workspaces().map(dirname)]
   const all = reachable(roots, null)
   return (name) => {
     const without = reachable(roots, name)
-    const gone = [...all].filter((folder) => !without.has(folder))
-    const megabytes = gone.reduce((sum, folder) => sum + folderBytes(folder), 0) / 1e6
-    const others = gone.length > 1 ? ` (${gone.length})` : ''
+    const removed = [...all].filter((folder) => !without.has(folder))
+    const megabytes = removed.reduce((sum, folder) => sum + folderBytes(folder), 0) / 1e6
+    const others = removed.length > 1 ? ` (${removed.length})` : ''
     return `${megabytes < 10 ? megabytes.toFixed(1) : megabytes.toFixed(0)}${others}`
   }
 }
 
-/** Folders of packages that are found from the workspaces, when these do not name one of them. */
-function reachable(roots: readonly string[], left: string | null): Set<string> {
-  const seen = new Set<string>()
+/** The folders of all packages that the workspaces need, if they did not declare `excluded`. */
+function reachable(roots: readonly string[], excluded: string | null): Set<string> {
+  const visited = new Set<string>()
   const open = [...roots]
   for (let folder = open.pop(); folder !== undefined; folder = open.pop()) {
     const isRoot = roots.includes(folder)
     const { dependencies, optionalDependencies, peerDependencies, devDependencies } = manifest(folder)
     const wanted = { ...dependencies, ...optionalDependencies, ...peerDependencies, ...(isRoot && devDependencies) }
     for (const name of Object.keys(wanted)) {
-      if (name.startsWith(OWN) || (isRoot && name === left)) continue
+      if (name.startsWith(OWN) || (isRoot && name === excluded)) continue
       const found = installed(name, folder)
-      if (found === null || seen.has(found)) continue
-      seen.add(found)
+      if (found === null || visited.has(found)) continue
+      visited.add(found)
       open.push(found)
     }
   }
-  return seen
+  return visited
 }
 
-/** As Node finds it; null for an optional one that is not for this machine. */
+/** Finds a package as Node does; null for an optional one that does not support this machine. */
 function installed(name: string, from: string): string | null {
   for (let folder = from; ; folder = dirname(folder)) {
     const place = join(folder, 'node_modules', name)
@@ -102,7 +102,7 @@ function installed(name: string, from: string): string | null {
   }
 }
 
-/** Without what is installed below it. */
+/** The size of a package without the packages installed below it. */
 function folderBytes(folder: string): number {
   let bytes = 0
   for (const entry of readdirSync(folder, { withFileTypes: true })) {

@@ -30,9 +30,9 @@ function errorPage(): string {
 Written by \`npm run docs\` from \`packages/api/src\`. Edit \`error-guide.ts\` there, not this file.
 
 Every error of the gateway and of the agent service is JSON with the code in \`error\`, a \`message\` and often a \`hint\`
-for people, a \`request_id\` for the operator's log, and \`docs_url\`: the entry below, served by the service itself at
-\`/errors/{code}\`. The code fixes the status and never changes its meaning; programs decide by it. The command line shows
-the address as \`more:\`. [http.md](http.md#retries) says which requests may be repeated.
+for people, a \`request_id\` for the gateway's log, and \`docs_url\`: the entry below, served by the service itself at
+\`/errors/{code}\`. The code determines the status and never changes its meaning, so programs can rely on it. The command
+line shows the URL as \`more:\`. [http.md](http.md#retries) lists the requests that may be repeated.
 
 ${sections.join('\n')}`
 }
@@ -40,11 +40,11 @@ ${sections.join('\n')}`
 function entry(code: ErrorCode): string {
   const { cause, next } = ERROR_GUIDE[code]
   const bodyless = errorStatus(code, 'GET')
-  const otherStatus = bodyless === ERROR_STATUS[code] ? '' : ` (${bodyless} where a request has no body)`
+  const otherStatus = bodyless === ERROR_STATUS[code] ? '' : ` (${bodyless} for requests without a body)`
   return `### ${code}\n\n${cause}\n\n**Next:** ${next}\n\nAnswered by the ${services(code)}${otherStatus}.\n`
 }
 
-/** A code that no endpoint declares may be answered to any request. */
+/** Any request may return a code that no endpoint declares. */
 function services(code: ErrorCode): string {
   const isDeclared = (endpoints: readonly Endpoint[]) => endpoints.some(({ errors = [] }) => errors.includes(code))
   const [byGateway, byAgent] = [isDeclared(gatewayEndpoints), isDeclared(agentEndpoints)]

@@ -1,5 +1,5 @@
-// Starts a program of this repository from a shell, on any Node from 20 on: plain JavaScript, no dependencies. The
-// programs are TypeScript, which Node 24 runs as it is; where the shell's Node is older, prepare.mjs installs one.
+// Starts a program of this repository from a shell, on Node 20 or newer: plain JavaScript without dependencies. The
+// programs are TypeScript, which Node 24 runs directly; if the shell's Node is older, prepare.mjs installs Node 24.
 
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -10,16 +10,16 @@ const THIS_FILE = fileURLToPath(import.meta.url)
 const CACHE = fileURLToPath(new URL('../node_modules/.cache/svc', import.meta.url))
 const OWN_NODE = fileURLToPath(new URL('../node_modules/.bin/node', import.meta.url))
 
-// `node launch.mjs <program> …`: the program sees the arguments that it would see without this file.
+// `node launch.mjs <program> …`: the program receives the same arguments as without this file.
 if (process.argv[1] === THIS_FILE) {
   process.argv.splice(1, 1)
   await launch(pathToFileURL(process.argv[1]))
 }
 
-/** `version` is that of the Node which runs this, `ownNode` the file of the one that was installed here. */
+/** `version` is the version of the running Node, and `ownNode` the path of the Node that prepare.mjs installs. */
 export async function launch(program, { version = process.version, ownNode = OWN_NODE } = {}) {
   if (Number(version.slice(1).split('.')[0]) >= 24) {
-    // Otherwise Node loads what strips types, for a third of the time that a program takes to start.
+    // Without the cache, loading Node's type stripper takes a third of the start time of a program.
     module.enableCompileCache(CACHE)
     const { importBundled } = await import('../packages/service/src/program/bundle.ts')
     return void (await importBundled(program))
@@ -31,10 +31,10 @@ export async function launch(program, { version = process.version, ownNode = OWN
   process.exitCode = 1
 }
 
-/** The child takes the place of this process: same streams, signals and exit code. */
+/** Runs the program in a child with the same streams, signals and exit code. */
 function hand(node, program) {
   const child = spawn(node, [THIS_FILE, program, ...process.argv.slice(2)], { stdio: 'inherit' })
-  // A terminal sends these to the child as well.
+  // A terminal sends these signals to the child as well.
   for (const signal of ['SIGINT', 'SIGHUP']) process.on(signal, () => {})
   process.on('SIGTERM', () => child.kill('SIGTERM'))
   child.on('exit', (code, signal) => {

@@ -1,7 +1,6 @@
-// Lints the files that changed since they were last found good. Biome keeps no cache of its own, and its rules about
-// promises take a minute for all files. Such a rule may find something in a file that did not change: a fresh clone,
-// which has no cache, looks at everything, unless it is run with `--changed`: then at what differs from the branch that
-// changes are merged into.
+// Lints files that have changed since they last passed. Biome has no cache, and its rules about promises take a minute
+// for all files. Such a rule may find a problem in an unchanged file; a fresh clone has no cache and lints everything.
+// With `--changed`, only files that differ from the upstream branch are linted.
 
 import { execFile, execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -10,7 +9,7 @@ import { promisify } from 'node:util'
 
 const CACHE = 'node_modules/.cache/svc'
 const CLEAN_FILES = `${CACHE}/linted.json`
-/** Above this, the command line gets long and a run over everything is as quick. */
+/** With more files, the command line gets long, and linting everything is as fast. */
 const MAX_FILES = 500
 
 if (process.argv.includes('--changed')) {
@@ -24,7 +23,7 @@ if (process.argv.includes('--changed')) {
   writeFileSync(CLEAN_FILES, JSON.stringify(files))
 }
 
-/** Files that are not committed, or not yet in the branch that changes are merged into. */
+/** Files that are uncommitted or not yet in the upstream branch. */
 function filesOfChange(): string[] {
   const base = git('merge-base', 'HEAD', upstream())[0] ?? 'HEAD'
   const names = [...git('diff', '--name-only', base), ...git('ls-files', '--others', '--exclude-standard')]
@@ -43,7 +42,7 @@ function readClean(): Record<string, string> {
   }
 }
 
-/** The files of the repository, ignored ones left out, and the hash of each. */
+/** The files of the repository without ignored ones, and the hash of each. */
 function listFiles(): Record<string, string> {
   const names = git('ls-files', '--cached', '--others', '--exclude-standard').filter(existsSync)
   return Object.fromEntries(names.map((name) => [name, createHash('sha256').update(readFileSync(name)).digest('hex')]))

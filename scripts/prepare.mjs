@@ -1,6 +1,6 @@
-// Runs before npm's scripts, on any Node from 20 on: plain JavaScript, no dependencies. Installs what is missing and says
-// so; a second run takes a few milliseconds. `npm start` and `npm run demo` get what they run; every other script gets
-// all packages, and `--for-tests` also the programs that only tests use.
+// Runs before npm's scripts, on Node 20 or newer: plain JavaScript without dependencies. Installs missing packages and
+// reports that; a second run takes a few milliseconds. `npm start` and `npm run demo` get only what they run; every other
+// script gets all packages, and `--for-tests` also installs the programs that only tests use.
 
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -19,7 +19,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   if (process.argv.includes('--for-tests')) installPrograms()
 }
 
-/** `toRun`: only what the services and the command line need. */
+/** With `toRun`, prepares only what the services and the command line need. */
 export function prepare({ toRun }) {
   installPackages(toRun)
   installNode24()
@@ -42,7 +42,7 @@ function installPackages(toRun) {
   writeFileSync(stamp, `${lockHash()} ${toRun ? 'run' : 'all'}`)
 }
 
-/** A third of what npm installs: chains for other platforms, and what packages can use but need not. */
+/** Removes a third of what npm installs: local chains for other platforms, and optional parts of packages. */
 function removeUnused() {
   const chains = `${packages}/@nomicfoundation`
   const libc = process.platform === 'linux' && existsSync('/etc/alpine-release') ? '-musl' : '-gnu'
@@ -53,7 +53,7 @@ function removeUnused() {
   for (const folder of unused) rmSync(folder, { recursive: true, force: true })
 }
 
-/** The programs are TypeScript, which Node 24 runs as it is. */
+/** The programs are TypeScript, which Node 24 runs directly. */
 function installNode24() {
   if (isNode24(process.version)) return
   const version = existsSync(ownNode) ? versionOf(ownNode) : versionOf('node')
@@ -63,7 +63,7 @@ function installNode24() {
   const platforms = ['linux-arm64', 'linux-x64']
   if (!platforms.includes(`${process.platform}-${process.arch}`)) {
     fail(
-      `This project runs on Node 24 or newer; found ${version}. On Linux (x64, arm64) it installs its own; elsewhere please install Node 24.`,
+      `This project runs on Node 24 or newer; found ${version}. On Linux (x64, arm64) it installs its own; on other systems, install Node 24.`,
     )
   }
   console.log(`Installing Node 24, because the one here is ${version}…`)
@@ -74,7 +74,7 @@ function installNode24() {
   symlinkSync(`${program}/bin/node`, ownNode)
 }
 
-/** The conformance pack, which types and tests import. */
+/** Writes the conformance pack, which types and tests import. */
 function makeVectors() {
   const digests = readFileSync(`${root}vectors/SHA256SUMS`, 'utf8')
   const madeFor = `${packages}/.svc-vectors`

@@ -1,6 +1,6 @@
-// `npm run rolling-update -- <commit>`: two gateways of an earlier commit are replaced, one after the other, by two of
-// this checkout, on one PostgreSQL and under load; then one goes back. Prints what was answered, and ends with 1 if an
-// answer was not as it should be or something that was acknowledged is missing.
+// `npm run rolling-update -- <commit>`: replaces two gateways of an earlier commit, one after the other, by two of this
+// checkout, on one PostgreSQL under load; then rolls one back. Prints counts, and exits with 1 if an answer was wrong or
+// acknowledged data is missing.
 
 import { setTimeout } from 'node:timers/promises'
 import { createFreshDatabase } from '../packages/devnet/src/databases.ts'
@@ -49,5 +49,5 @@ const isBack = await fleet.replace('b', earlier.folder).then(
 if (isBack) await phase('this, earlier again')
 const problems = await customers.stop()
 for (const problem of problems) console.error(problem)
-console.log(problems.length === 0 ? 'Every answer was as it should be.' : `${problems.length} problems.`)
+console.log(problems.length === 0 ? 'No problems found.' : `${problems.length} problems found.`)
 process.exitCode = problems.length === 0 ? 0 : 1

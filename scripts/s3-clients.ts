@@ -1,5 +1,5 @@
-// `npm run test:s3-clients`: stock S3 clients against a real gateway, over plain HTTP at `/s3` and over TLS at a host of
-// its own. Installs the clients that are missing (Debian, root); those that cannot be had are named at the end.
+// `npm run test:s3-clients`: tests stock S3 clients with a real gateway, over plain HTTP at `/s3` and over TLS at its own
+// host. Installs missing clients (Debian, root), and lists unavailable ones at the end.
 //
 //   npm run test:s3-clients -- rclone restic     some clients
 
@@ -11,7 +11,7 @@ import { openTestbed } from './s3-clients/testbed.ts'
 const wanted = process.argv.slice(2)
 const unknown = wanted.filter((name) => !CLIENTS.some((client) => client.name === name))
 if (unknown.length > 0) {
-  console.error(`no client is named ${unknown.join(', ')}; there are: ${CLIENTS.map(({ name }) => name).join(', ')}`)
+  console.error(`unknown client: ${unknown.join(', ')}; the clients are ${CLIENTS.map(({ name }) => name).join(', ')}`)
   process.exit(2)
 }
 
@@ -19,8 +19,8 @@ const testbed = await openTestbed()
 const outcomes: { client: string; version: string; outcome: string }[] = []
 for (const client of CLIENTS.filter(({ name }) => wanted.length === 0 || wanted.includes(name))) {
   const problem = install(client) ?? client.obstacle?.() ?? null
-  const doors = client.needsHost ? [testbed.hosted] : [testbed.plain, testbed.hosted]
-  const outcome = problem === null ? await tryClient(client, doors) : `not tried: ${problem}`
+  const endpoints = client.needsHost ? [testbed.hosted] : [testbed.plain, testbed.hosted]
+  const outcome = problem === null ? await tryClient(client, endpoints) : `not tried: ${problem}`
   outcomes.push({ client: client.name, version: problem === null ? versionOf(client) : '-', outcome })
   console.log(`${client.name}: ${outcome}`)
 }
@@ -30,15 +30,15 @@ process.exit(outcomes.some(({ outcome }) => outcome.startsWith('failed')) ? 1 : 
 
 async function tryClient(
   { drive }: (typeof CLIENTS)[number],
-  doors: readonly (typeof testbed.plain)[],
+  endpoints: readonly (typeof testbed.plain)[],
 ): Promise<string> {
   try {
-    for (const door of doors) {
-      const place = await testbed.locker(door)
-      await drive(place)
-      rmSync(place.folder, { recursive: true })
+    for (const endpoint of endpoints) {
+      const setup = await testbed.locker(endpoint)
+      await drive(setup)
+      rmSync(setup.folder, { recursive: true })
     }
-    return `good over ${doors.map(({ name }) => name).join(' and ')}`
+    return `passed over ${endpoints.map(({ name }) => name).join(' and ')}`
   } catch (error) {
     return `failed: ${(error as Error).message}`
   }

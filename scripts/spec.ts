@@ -1,4 +1,4 @@
-// `npm run spec` prints the tests that show each requirement, `npm run spec PAY-44 ENV` those of one id and of a family.
+// `npm run spec` prints the tests of each requirement, and `npm run spec PAY-44 ENV` only those of one id and of a family.
 // With `--check` it fails when the specification, the tests and the links between documents disagree.
 
 import { brokenLinks } from './spec/links.ts'
@@ -21,14 +21,13 @@ if (wanted.includes('--check')) {
 const ids = [...titlesById.keys()].filter((id) => wanted.length === 0 || wanted.some((word) => isOf(id, word))).sort()
 for (const id of ids) console.log(testsOf(id))
 if (ids.length === 0) {
-  console.error(`no test names ${wanted.join(' or ')}: docs/spec has the ids`)
+  console.error(`no test names ${wanted.join(' or ')}; docs/spec lists the ids`)
   process.exitCode = 1
 }
 
 function untestedOrUnknown(): string[] {
   const untested = [...requirements.values()].flatMap(({ id, file, isPlanned }) => {
-    if (isPlanned && titlesById.has(id))
-      return `${file}: ${id} has a test, so it is not "planned" any more: link its code`
+    if (isPlanned && titlesById.has(id)) return `${file}: ${id} has a test, so it is no longer "planned": link its code`
     return isPlanned || titlesById.has(id) ? [] : `${file}: no test title names ${id}`
   })
   const unknown = mentionedIds(families).filter(({ id }) => !requirements.has(id))

@@ -1,4 +1,4 @@
-// `npm start`, on any Node from 20 on. One process for both steps: each script that npm runs before costs a fifth of a
+// `npm start` on Node 20 or newer. One process runs both steps, because each additional npm script takes a fifth of a
 // second.
 
 import { launch } from './launch.mjs'

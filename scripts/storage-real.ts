@@ -1,6 +1,6 @@
-// `npm run test:storage-real`: the suite of the storage drivers on a real store that can be started here: Ceph's S3
-// gateway, from the Debian packages radosgw, ceph-mon, ceph-mgr and ceph-osd. Tests of other providers use a real
-// service with `npm test` if their TEST_ variables are set (see packages/storage/test).
+// `npm run test:storage-real`: runs the storage drivers' suite on a real store that can be started locally: Ceph's S3
+// gateway, from the Debian packages radosgw, ceph-mon, ceph-mgr and ceph-osd. With `npm test`, tests of other providers
+// use a real service if their TEST_ variables are set (see packages/storage/test).
 
 import { spawnSync } from 'node:child_process'
 import { startRadosgw } from '@svc/devnet/providers/s3-bucket/radosgw'

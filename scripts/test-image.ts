@@ -1,6 +1,6 @@
-// `npm run test:image`: builds the container image and runs it, and lets promtool check the alert rules. Needs Linux and
-// root; installs buildah and prometheus where they are missing (Debian). The image is built on a base made of this
-// machine's Node, because base images cannot be fetched everywhere.
+// `npm run test:image`: builds and runs the container image, and checks the alert rules with promtool. Needs Linux and
+// root; installs buildah and prometheus if they are missing (Debian). The base image is built from this machine's Node,
+// because base images cannot be downloaded everywhere.
 
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -13,7 +13,7 @@ import { buildProduction } from './build-production.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const PORT = '18499'
-/** By its place: the variables are those of the image. */
+/** An absolute path, because the variables, including PATH, are the image's. */
 const CHROOT = '/usr/sbin/chroot'
 const env = { ...process.env, BUILDAH_ISOLATION: 'chroot' }
 const folder = mkdtempSync(join(tmpdir(), 'svc-image-'))
@@ -32,7 +32,7 @@ try {
   checkAlerts()
   await buildImage()
   await runImage()
-  console.log('the image and the alert rules are good')
+  console.log('the image and the alert rules passed')
 } finally {
   if (existsSync(inFolder('images'))) buildah('umount', '--all')
   rmSync(folder, { recursive: true, force: true })
@@ -51,7 +51,7 @@ function checkAlerts(): void {
   console.log(run('promtool', 'test', 'rules', 'deploy/prometheus/alerts.test.yml'))
 }
 
-/** The stage `build` is given as a folder: it would fetch all dependencies again. */
+/** Passes the stage `build` as a folder, because the stage would download all dependencies again. */
 async function buildImage(): Promise<void> {
   await buildProduction(inFolder('build/src/dist/production'))
   mkdirSync(inFolder('build/data'))
@@ -64,7 +64,7 @@ async function buildImage(): Promise<void> {
   buildah('build', '--format', 'docker', ...contexts, ...images, '-f', 'deploy/Dockerfile', '-t', 'svc', ROOT)
 }
 
-/** Node with the libraries that it needs, and nothing else: no shell. */
+/** Copies only Node with its libraries; the base has no shell. */
 function makeBase(target: string): void {
   const node = process.execPath
   const libraries = run('ldd', node).match(/\/\S+\.so\S*/g) ?? []
@@ -86,7 +86,7 @@ interface ImageConfig {
   Healthcheck: { Test: string[] }
 }
 
-/** In a chroot of what the image holds, with its own command, user and variables; its health check decides. */
+/** Runs the image's content in a chroot with its own command, user and variables, until its health check passes. */
 async function runImage(): Promise<void> {
   const { Docker } = JSON.parse(buildah('inspect', '--type', 'image', 'svc')) as { Docker: { config: ImageConfig } }
   const { User, Entrypoint, Cmd, Env, WorkingDir, Healthcheck } = Docker.config
@@ -111,14 +111,14 @@ async function runImage(): Promise<void> {
     const bytes = Number(run('du', '-sb', join(root, 'svc')).split('\t')[0])
     console.log(`the image without its base: ${Math.round(bytes / 1e6)} MB`)
     if (!readFileSync(join(root, 'svc/sbom.cdx.json'), 'utf8').includes('CycloneDX'))
-      throw new Error('no bill of materials')
+      throw new Error('the image has no bill of materials')
   } finally {
     const ended = once(gateway, 'exit')
     if (gateway.kill('SIGTERM')) await ended
   }
 }
 
-/** A chroot has no way to change the folder, and there is no shell in the image. */
+/** A program that changes to the folder and runs the command: chroot cannot do that, and the image has no shell. */
 function enterProgram(folder: string, [command, ...args]: string[]): string {
   const start = `require('node:child_process').spawn(${JSON.stringify(command)}, ${JSON.stringify(args)}, { stdio: 'inherit', cwd: ${JSON.stringify(folder)} })`
   return `const child = ${start}; process.on('SIGTERM', () => child.kill()); child.on('exit', (code) => process.exit(code ?? 1))`

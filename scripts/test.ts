@@ -1,5 +1,5 @@
 // `npm test` is the gate: all checks, and every test that is not tagged `nightly`. `npm run test:all` runs everything.
-// Nothing runs a second time: a failure is a failure. The last line counts what passed and failed.
+// No test is retried. The last line counts passed and failed tests.
 
 import { execFileSync, spawn } from 'node:child_process'
 import { readFileSync, rmSync } from 'node:fs'
@@ -21,7 +21,7 @@ interface Test {
 const SLOW_MS = 1000
 const CACHE = 'node_modules/.cache/svc'
 
-/** A change of these paths also runs the nightly tests of the folder. */
+/** A change in these paths also runs the nightly tests of the folder. */
 const NIGHTLY_OF_CHANGES: [folder: string, paths: RegExp][] = [
   ['packages/storage/test', /^packages\/(storage|devnet\/src\/providers)\//],
   ['apps/web/test', /^apps\/web\//],
@@ -56,7 +56,7 @@ async function runNightlyOfChanges(): Promise<Test[]> {
   return tests.filter(({ isNightly }) => isNightly)
 }
 
-/** What several test files that run at the same time would build, each for itself. */
+/** Builds once what several concurrent test files would otherwise each build. */
 async function buildOnce(): Promise<void> {
   await ensurePages(console.log)
   const programs = [
@@ -71,7 +71,7 @@ async function buildOnce(): Promise<void> {
   bundlePrograms(programs.map((program) => new URL(`../${program}`, import.meta.url)))
 }
 
-/** The gate tries properties with the same values each time; at night they are new ones. */
+/** The gate tests properties with the same values every time; nightly runs use new ones. */
 function freshSeed(): string {
   const seed = process.env.SVC_TEST_SEED ?? String(Math.floor(Math.random() * 2 ** 31))
   console.log(`properties: SVC_TEST_SEED=${seed}`)
@@ -82,14 +82,14 @@ async function runVitest(args: readonly string[], seed?: string): Promise<Test[]
   const report = resolve(CACHE, 'tests.json')
   rmSync(report, { force: true })
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
-  // Many tests start our programs as processes: they share compiled code.
+  // Many tests start the project's programs as processes, which share compiled code.
   const env: NodeJS.ProcessEnv = { ...process.env, NODE_COMPILE_CACHE: resolve(CACHE) }
   if (seed) env.SVC_TEST_SEED = seed
   const child = spawn('vitest', ['run', ...reporters, ...args], { stdio: 'inherit', env })
   const status = await new Promise<number | null>((done) => child.on('close', done))
   const tests = readReport(report)
   const hasFailed = tests.some((test) => test.status === 'failed')
-  // A run that broke outside any test has failed too.
+  // An error outside any test also fails the run.
   return status === 0 || hasFailed ? tests : [...tests, test('vitest', 'the run itself', 'failed')]
 }
 
@@ -124,7 +124,7 @@ function test(file: string, name: string, status: Test['status']): Test {
   return { file, name, status, milliseconds: 0, isNightly: false }
 }
 
-/** Compared with the branch that this one will land on; nothing where that is not known. */
+/** The folders that differ from the upstream branch; none if it is unknown. */
 function changedFolders(): string[] {
   const git = (...args: string[]) =>
     execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
@@ -145,7 +145,7 @@ function requirementsNotShown(tests: readonly Test[]): string[] {
   const shown = new Set(tests.filter(({ status }) => status === 'passed').flatMap(({ name }) => name.match(id) ?? []))
   return [...requirements.values()]
     .filter(({ id, isPlanned }) => !isPlanned && !shown.has(id))
-    .map(({ id }) => `no test of the gate shows ${id}`)
+    .map(({ id }) => `no test of the gate covers ${id}`)
 }
 
 function isSlow({ milliseconds, isNightly }: Test): boolean {

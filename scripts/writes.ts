@@ -1,16 +1,16 @@
-// Who may open a database, or commit while it is behind. `database.db` refuses by itself to write; this finds what it
-// does not see: other connections, and commits that the gate lets through. Of `npm run check`.
+// Restricts which files open a database or commit while it is behind, as a part of `npm run check`. `database.db` itself
+// refuses writes; this check finds what it cannot: other connections, and commits that its guard lets through.
 
 import { globSync, readFileSync } from 'node:fs'
 
 interface Rule {
   what: string
   patterns: RegExp[]
-  /** Files and folders, with the reason. */
+  /** Files and folders, each with the reason. */
   allowed: Record<string, string>
 }
 
-/** An import is where it cannot be called anything else. */
+/** Imports are matched, because code cannot rename a module there. */
 const IMPORTS_OF_OPENERS = [
   /\bimport\s+(?!type\b)[^;'"]*?from\s+'(?:node:sqlite|pg|pg-boss|better-sqlite3|@svc\/database\/(?:postgres|reader|sqlite|sqlite-file))'/g,
   /\bimport\s+(?!type\b)[^;'"]*?(?<!type\s+)(?:\b(?:Kysely|\w+Dialect|\w+Driver)\b|\*)[^;'"]*?from\s+'kysely'/g,
@@ -23,51 +23,51 @@ const RULES: Rule[] = [
     what: 'opens a database',
     patterns: IMPORTS_OF_OPENERS,
     allowed: {
-      'packages/database/': 'the way to write',
+      'packages/database/': 'implements commit',
       'packages/devnet/': 'for tests',
       'packages/database/src/queue/pg-boss-engine.ts':
-        'pg-boss creates queues and takes jobs by connections of its own; a job begins no work while behind',
-      'apps/gateway/src/db/move/': 'into a database that nobody uses yet',
+        'pg-boss creates queues and fetches jobs over its own connections; a job starts no work while behind',
+      'apps/gateway/src/db/move/': 'writes into a database that is not in use yet',
       'apps/gateway/src/evidence/snapshots/chunk-store.ts':
-        'in a thread; chunks mean nothing until a commit names them',
-      'apps/gateway/src/evidence/snapshots/read-files.ts': 'reads, in a thread',
+        'writes in a thread; chunks have no effect until a commit names them',
+      'apps/gateway/src/evidence/snapshots/read-files.ts': 'reads in a thread',
     },
   },
   {
-    what: 'has a transaction of its own, or passes one thing off as another',
+    what: 'opens its own transaction, or casts to a database type',
     patterns: [
       /\.(?:transaction|startTransaction)\(/g,
       /\bas\s+(?:unknown\s+as\s+|never\s+as\s+)?(?:Kysely|Transaction|\w*Tx)\b/g,
     ],
     allowed: {
-      'packages/database/': 'the way to write',
+      'packages/database/': 'implements commit',
       'packages/devnet/': 'for tests',
       'apps/web/': 'IndexedDB',
-      'apps/gateway/src/db/move/': 'into a database that nobody uses yet',
+      'apps/gateway/src/db/move/': 'writes into a database that is not in use yet',
     },
   },
   {
     what: 'commits while the database may be behind',
     patterns: [/\bwhileBehind\b(?!\??: 'served')(?! (?:=|!)== 'served')/g, /\bWHILE_(?:BEHIND|UNKNOWN)\b/g],
     allowed: {
-      'packages/database/src/commit.ts': 'the way to write',
+      'packages/database/src/commit.ts': 'implements commit',
       'packages/service/src/guard/nonces.ts': 'signed reads use up nonces',
-      'packages/service/src/guard/rate-limiter.ts': 'those who only read are limited, too',
-      'packages/database/src/queue/engine.ts': 'the constant, and why',
-      'packages/database/src/queue/pg-boss-engine.ts': 'gives back a job that waits for the database to be current',
-      'packages/database/src/queue/sqlite-engine.ts': 'who has which job; its work commits by itself',
-      'packages/database/src/queue/schedules.ts': 'when a job is due next; its work commits by itself',
-      'apps/gateway/src/keys/note-signing-key.ts': 'at the first start nothing can be compared yet',
-      'apps/gateway/src/publication/log/identity.ts': 'the name of a log that has signed nothing',
-      'apps/gateway/src/continuity/replicas/replica.ts': 'how replicas learn that the database is behind',
-      'apps/gateway/src/bin/with-operations.ts': 'whether a command begins to compare',
+      'packages/service/src/guard/rate-limiter.ts': 'requests that only read are rate-limited, too',
+      'packages/database/src/queue/engine.ts': 'declares the constant and its reason',
+      'packages/database/src/queue/pg-boss-engine.ts': 'returns a job that waits until the database is current',
+      'packages/database/src/queue/sqlite-engine.ts': 'records the owner of a job; the work itself uses commit',
+      'packages/database/src/queue/schedules.ts': 'records when a job is due; the work itself uses commit',
+      'apps/gateway/src/keys/note-signing-key.ts': 'runs at the first start, when nothing can be compared yet',
+      'apps/gateway/src/publication/log/identity.ts': 'writes the name of a log that has signed nothing',
+      'apps/gateway/src/continuity/replicas/replica.ts': 'tells replicas that the database is behind',
+      'apps/gateway/src/bin/with-operations.ts': 'decides whether a command starts the comparison',
       'apps/gateway/src/bin/journal.ts': 'shows files',
-      'apps/gateway/src/bin/replay.ts': 'heals the database',
+      'apps/gateway/src/bin/replay.ts': 'repairs the database',
     },
   },
 ]
 
-/** What may be written by those who open a database in a running gateway: word for word. */
+/** The exact statements that files with their own connection may write in a running gateway. */
 const WRITTEN: Record<string, string[]> = {
   'apps/gateway/src/evidence/snapshots/chunk-store.ts': ['insert into snapshot_chunks'],
   'apps/gateway/src/evidence/snapshots/read-files.ts': [],
@@ -81,30 +81,30 @@ export interface SourceFile {
   text: string
 }
 
-/** What is wrong in these sources; with `isAll`, also what the lists allow in vain. */
+/** Returns the problems in these sources; with `isAll`, also unused entries of the lists. */
 export function findWrites(sources: readonly SourceFile[], { isAll = false } = {}): string[] {
   return [
     ...RULES.flatMap((rule) => {
-      const found = sources.flatMap((source) => hitsOf(source, rule.patterns))
+      const found = sources.flatMap((source) => matchesOf(source, rule.patterns))
       const places = Object.keys(rule.allowed)
-      const vain = places.filter((place) => !found.some(({ file }) => file.startsWith(place)))
+      const unused = places.filter((place) => !found.some(({ file }) => file.startsWith(place)))
       return [
         ...found
           .filter(({ file }) => !places.some((place) => file.startsWith(place)))
           .map(({ file, line, hit }) => `${file}:${line}: "${hit}" ${rule.what}`),
-        ...(isAll ? vain.map((place) => `scripts/writes.ts: nothing in ${place} ${rule.what}`) : []),
+        ...(isAll ? unused.map((place) => `scripts/writes.ts: nothing in ${place} ${rule.what}`) : []),
       ]
     }),
     ...sources.flatMap((source) => {
       const allowed = WRITTEN[source.file]
-      return hitsOf(source, [WRITES])
+      return matchesOf(source, [WRITES])
         .filter(({ hit }) => allowed && !allowed.includes(hit))
         .map(({ file, line, hit }) => `${file}:${line}: "${hit}" writes past database.commit`)
     }),
   ]
 }
 
-function hitsOf({ file, text }: SourceFile, patterns: readonly RegExp[]) {
+function matchesOf({ file, text }: SourceFile, patterns: readonly RegExp[]) {
   const code = text.replace(/(?<=^|\s)\/\/[^\n]*|^\s*\/\*[\s\S]*?\*\//gm, (comment) => comment.replace(/[^\n]/g, ' '))
   return patterns
     .flatMap((pattern) => [...code.matchAll(pattern)])

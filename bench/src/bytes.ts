@@ -1,4 +1,4 @@
-// A client with as little work as possible: it sends one buffer repeatedly and discards answers.
+// A client that does as little work as possible: it sends one buffer repeatedly and discards responses.
 
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
@@ -13,7 +13,7 @@ export interface ByteRequest {
   headers?: Record<string, string>
 }
 
-/** Sends this many bytes, and returns the answer. */
+/** Sends this many bytes and returns the response. */
 export async function sendBytes(
   { url, method = 'PUT', headers }: ByteRequest,
   length: number,
@@ -35,7 +35,7 @@ export async function textOf(response: IncomingMessage): Promise<string> {
   return text
 }
 
-/** Fetches, and counts the received bytes. */
+/** Fetches a URL and counts the received bytes. */
 export async function drainBytes(url: string): Promise<number> {
   const outgoing = request(url).end()
   const [response] = (await once(outgoing, 'response')) as [IncomingMessage]
@@ -48,7 +48,7 @@ export async function drainBytes(url: string): Promise<number> {
   return length
 }
 
-/** The same past Node's HTTP client and into one buffer: it takes bytes as fast as any server here can send them. */
+/** Fetches without Node's HTTP client, into one buffer: it receives bytes as fast as any server here can send them. */
 export async function drainFast(url: string): Promise<void> {
   const { hostname, port, pathname } = new URL(url)
   let head = ''

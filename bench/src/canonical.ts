@@ -3,7 +3,7 @@ import { compareSeconds, type Row } from './row.ts'
 
 const ROWS = 20_000
 
-/** Rows like those of manifests. */
+/** Rows like the ones in manifests. */
 export function canonicalRows(): Row[] {
   const manifest = Array.from({ length: ROWS }, (_, i) => ({
     filename: `folder/${i}/résumé-${i}.pdf`,

@@ -1,4 +1,4 @@
-// What a second core is worth: signed requests per second of wall-clock time.
+// The gain of a second core: signed requests per second of wall-clock time.
 
 import { execFileSync } from 'node:child_process'
 import { availableParallelism } from 'node:os'
@@ -12,7 +12,7 @@ const CORES = { one: '0', two: '0,1' }
 
 /**
  * Everything is confined: the gateway, its database and the load share one core, then two. Otherwise the load and the
- * database would have a second core to themselves already in the first measurement. Linux only: others cannot confine.
+ * database would have a second core even in the first measurement. Only Linux can confine processes.
  */
 export async function coresRows(): Promise<Row[]> {
   if (process.platform !== 'linux' || availableParallelism() < 2) return []

@@ -3,8 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 const TICKS_PER_SECOND = 100
 
 /**
- * The processor time of all processes that this one started, and that they started: of PostgreSQL, above all. It is
- * known on Linux only, and 0 elsewhere.
+ * The processor time of all descendants of this process, mostly PostgreSQL. Only Linux reports it; it is 0 elsewhere.
  */
 export function descendantsCpuSeconds(): number {
   if (!existsSync('/proc/self/stat')) return 0
@@ -18,11 +17,11 @@ export function descendantsCpuSeconds(): number {
   return descendants.reduce((sum, [, { ticks }]) => sum + ticks, 0) / TICKS_PER_SECOND
 }
 
-/** Ticks include those of children that have ended. Empty if the process has ended. */
+/** Ticks include ended children. Empty if the process has ended. */
 function usageOf(pid: number): [pid: number, usage: { parent: number; ticks: number }][] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // The name of the program may hold spaces and ends with the last parenthesis. The parent is field 4, times are 14 to 17.
+    // The program's name may contain spaces and ends with the last parenthesis. Field 4 is the parent, 14 to 17 are times.
     const fields = stat
       .slice(stat.lastIndexOf(')') + 2)
       .split(' ')

@@ -1,5 +1,5 @@
-// What a single request of a stranger keeps the event loop busy for, and so everybody else waiting (T-35): the worst of
-// requests to every endpoint that are as long as it takes, each expensive in another way.
+// How long one unauthenticated request blocks the event loop, and thus all other requests (T-35): the worst of
+// requests of maximum length to every endpoint, each expensive in another way.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -11,11 +11,11 @@ import type { Row } from './row.ts'
 import { scaled } from './scale.ts'
 
 const GOAL_MS = 5
-/** The machine measures in steps of some milliseconds, so a request that may be expensive is sent this often. */
+/** The machine measures in steps of some milliseconds, so a potentially expensive request is repeated. */
 const REPEATS = 4
-/** The least of them counts: a request that is expensive is so each time. */
+/** The lowest figure counts, because an expensive request is expensive every time. */
 const ATTEMPTS = scaled(5, 2)
-/** A body that is longer arrives in pieces, between which others have their turn. */
+/** A longer body arrives in pieces, between which the loop serves other requests. */
 const ONE_PIECE = 65_536
 
 interface Hostile {
@@ -58,9 +58,9 @@ function measuring(server: ChildProcess, agent: Agent, url: string): BusyMs {
     sent.end(body)
     const [response] = await once(sent, 'response')
     for await (const _ of response) {
-      // read to the end, so that the connection can be used again
+      // read to the end, so that the connection can be reused
     }
-    if (response.statusCode === 500) throw new Error(`${method} ${target} was answered with 500`)
+    if (response.statusCode === 500) throw new Error(`${method} ${target} returned 500`)
   }
 
   return async (hostile, repeats) => {
@@ -79,7 +79,7 @@ async function worstRow(service: string, busyMs: BusyMs, endpoints: readonly End
     }
   }
   return {
-    what: `the longest that a request of a stranger holds the event loop of the ${service}`,
+    what: `the longest that an unauthenticated request blocks the event loop of the ${service}`,
     measured: `${worst.ms.toFixed(1)} ms of CPU, ${worst.of}`,
     against: `${GOAL_MS} ms`,
     ratio: worst.ms / GOAL_MS,
@@ -88,7 +88,7 @@ async function worstRow(service: string, busyMs: BusyMs, endpoints: readonly End
 }
 
 async function leastMs(busyMs: BusyMs, hostile: Hostile): Promise<number> {
-  // Nearly all are brief beyond doubt. The first of a kind is not: code is compiled for it.
+  // Nearly all requests are clearly brief, except the first of a kind: it includes compilation.
   let least = await busyMs(hostile, 1)
   for (let i = 0; i < ATTEMPTS && least >= GOAL_MS / 2; i++) {
     const isLong = (hostile.body?.length ?? 0) > ONE_PIECE
@@ -109,7 +109,7 @@ function requestsWithBodies(endpoint: Endpoint): Hostile[] {
 
 const fill = (bytes: number, unit: string) => unit.repeat(Math.max(0, Math.floor(bytes / unit.length)))
 
-/** As long as the endpoint takes, each expensive in another way. */
+/** Bodies of the maximum length that the endpoint accepts, each expensive in another way. */
 function hostileBodies(endpoint: Endpoint): string[] {
   const bytes = maxBodyBytes(endpoint) - 200
   const fields = Object.keys((endpoint.body as { properties: object }).properties)
@@ -134,7 +134,7 @@ function hostileBodies(endpoint: Endpoint): string[] {
 const LONG = 12_000
 const base64url = (text: string) => Buffer.from(text).toString('base64url').slice(0, LONG)
 
-/** Values of every header and of the path and query that something reads. */
+/** Values for every header, path parameter and query parameter that the gateway reads. */
 function hostileHeads({ method, path, query }: Endpoint): Hostile[] {
   const target = path.replaceAll(/\{\+?\w+\}/g, 'x')
   const names = Object.keys(query?.properties ?? {})

@@ -13,7 +13,7 @@ const MEMORY_MIB = 100
 const PROOFS = 1000
 const BUNDLE_MEGABYTES = 100
 
-/** Reading statements, which needs no signature and is frequent. */
+/** Reads of statements, which need no signature and are frequent. */
 export async function evidenceRows(): Promise<Row[]> {
   const large = await startServer('evidence', { FILES: String(SIZES.large), LOG_LEVEL: 'warn' })
   const rows = [await verifyRow(), ...(await proofRows(large)), await memoryRow(large), await bundleRow(large)]
@@ -99,7 +99,7 @@ function bundleUrl({ url, facts }: ServerProcess): string {
 
 type Load = [server: ServerProcess, route: Route]
 
-/** Alternates, so that a slow moment affects both. */
+/** Alternates the two loads, so that a slow moment affects both. */
 async function ratesOf(one: Load, other: Load): Promise<[number, number]> {
   for (const load of [one, other]) await warmUp(...load)
   const rates: [number, number][] = []

@@ -1,4 +1,4 @@
-// Requests about files, and small files: what a gateway does most.
+// Requests about files, and transfers of small files: the most frequent work of a gateway.
 
 import { ed25519PublicKey, ed25519Signer } from '@svc/protocol/keys'
 import { sendBytes, textOf } from './bytes.ts'
@@ -26,7 +26,7 @@ export async function fileRows(): Promise<Row[]> {
   return rows
 }
 
-/** Signed requests, against what their signatures alone cost: the request's own, and those of the URLs it answers. */
+/** Signed requests, compared with the signatures alone: the request's own and the ones in its returned URLs. */
 async function requestRows(gateway: ServerProcess): Promise<Row[]> {
   const creates = await compare(gateway, 'create a file', 3)
   const urls = await compare(gateway, 'URLs of ten files', 10)
@@ -72,7 +72,7 @@ function floorRow(what: string, { rate, floor }: Compared, against: string, atLe
   }
 }
 
-/** How often a message can be verified and that many others signed. */
+/** How often per CPU second a message can be verified and this many others signed. */
 function signedPerCpuSecond(signatures: number): number {
   const signer = ed25519Signer(ownerSeed(0))
   const key = ed25519PublicKey(signer.publicKey)
@@ -81,14 +81,14 @@ function signedPerCpuSecond(signatures: number): number {
   const start = process.cpuUsage()
   const times = 1000
   for (let i = 0; i < times; i++) {
-    if (!key?.verify(message, signature)) throw new Error('does not verify')
+    if (!key?.verify(message, signature)) throw new Error('the signature is invalid')
     for (let n = 0; n < signatures; n++) signer.sign(message)
   }
   const { user, system } = process.cpuUsage(start)
   return times / ((user + system) / 1e6)
 }
 
-/** By a short URL and by the public link, against the same file through bare node:http. */
+/** Small files by short URL and by public link, compared with the same file through bare node:http. */
 async function smallFileRows(gateway: ServerProcess, bare: ServerProcess): Promise<Row[]> {
   const client = lockerClient(gateway)
   const { upload_url, download_url } = await client.create('small')

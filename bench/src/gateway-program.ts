@@ -1,4 +1,4 @@
-// The gateway as a program of its own, started from its bundle, as the image and `npm start` do.
+// The gateway as a separate program, started from its bundle as the image and `npm start` do.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -17,7 +17,7 @@ const PROGRAMS = ['start', 'svc-gateway'].map(
 export interface Program {
   url: string
   pid: number
-  /** From its start to the first answer that it is well. */
+  /** From its start to the first successful health check. */
   seconds: number
   stop(): Promise<void>
 }
@@ -47,7 +47,7 @@ export async function untilItAnswers(url: string, path: string, start: () => Chi
   const startedAt = performance.now()
   const child = start()
   const ended = once(child, 'exit')
-  while (!(await isWell(url + path))) {
+  while (!(await isHealthy(url + path))) {
     if (child.exitCode !== null) throw new Error(`${url} ended with ${child.exitCode}`)
     await setTimeout(ASK_EVERY_MS)
   }
@@ -60,7 +60,7 @@ export async function untilItAnswers(url: string, path: string, start: () => Chi
   return { url, pid, seconds, stop }
 }
 
-async function isWell(url: string): Promise<boolean> {
+async function isHealthy(url: string): Promise<boolean> {
   return fetch(url, { headers: { connection: 'close' } }).then(
     ({ status }) => status === 200,
     () => false,

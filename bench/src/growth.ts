@@ -20,7 +20,7 @@ interface Size {
 
 export const SMALL: Size = { files: 1000, lockers: 0 }
 
-/** The same request in a locker of a thousand files and in one of a million. */
+/** The same requests in a locker of a thousand files and in one of a million. */
 export function growthRows(): Promise<Row[]> {
   return rowsOnBoth({ files: scaled(1_000_000, 50_000), lockers: 0 })
 }
@@ -60,7 +60,7 @@ async function rowsOn(database: 'SQLite' | 'PostgreSQL', size: Size): Promise<Ro
   return rows
 }
 
-/** Checked by internal callers, and never used outside the bench. */
+/** The secret of internal calls in this benchmark. */
 const INTERNAL_SECRET = 'bench'.repeat(8)
 
 export function startGrown(database: 'SQLite' | 'PostgreSQL', { files, lockers }: Size): Promise<ServerProcess> {
@@ -70,14 +70,14 @@ export function startGrown(database: 'SQLite' | 'PostgreSQL', { files, lockers }
     LOCKERS: String(lockers),
     INTERNAL_SECRET,
     LOG_LEVEL: 'warn',
-    // Some that fill it take longer than any of a gateway may.
+    // Some statements that fill the database take longer than a gateway allows.
     DATABASE_LIMITS: 'statement_seconds=0',
   })
 }
 
 interface Grown {
   locker: BenchLocker
-  /** Of lockers with ten files each, whose bytes exist. */
+  /** The receipts of lockers with ten files each, whose bytes exist. */
   smallReceipts: string[]
 }
 

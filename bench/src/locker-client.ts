@@ -22,7 +22,7 @@ export function lockerClient(server: ServerProcess) {
     locker,
     sign,
     call,
-    /** URLs on the server's own address. */
+    /** Creates a file and returns its URLs on the server's own address. */
     async create(filename: string): Promise<{ upload_url: string; download_url: string }> {
       const path = `/v1/lockers/${locker.locker_id}/files`
       const body = JSON.stringify({ filename, content_type: 'application/octet-stream' })

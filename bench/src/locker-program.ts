@@ -1,4 +1,4 @@
-// The gateway's own program, as operators start it, with lockers whose owners' keys are known.
+// The gateway's program as an admin starts it, with lockers whose owner keys are known.
 
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -7,12 +7,12 @@ import { startGatewayProgram } from './gateway-program.ts'
 import { type ServerProcess, serverProcess, startServer } from './server-process.ts'
 import { usageOf } from './servers/native.ts'
 
-/** With one locker, made before it starts. */
+/** Starts the program with one locker that was created before. */
 export async function startLockerProgram(variables: Readonly<Record<string, string>> = {}): Promise<ServerProcess> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-bench-'))
   const { facts, stop } = await startServer('lockers', { DATA_DIR: folder, ...variables })
   await stop()
-  // The first start after an installation also prepares the later ones, which takes memory once.
+  // The first start after an installation also fills caches for later starts, which needs memory once.
   await (await startGatewayProgram({ DATA_DIR: folder, ...variables })).stop()
   const program = await startGatewayProgram({ DATA_DIR: folder, ...variables })
   return serverProcess({
@@ -26,7 +26,7 @@ export async function startLockerProgram(variables: Readonly<Record<string, stri
   })
 }
 
-/** As the peers report theirs, with pages that other processes share. */
+/** Includes pages shared with other processes, as in the figures of the peers. */
 async function residentMemory(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8')
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) / 1024

@@ -28,7 +28,7 @@ const PAGE = 65_536
 const signer = ed25519Signer(new Uint8Array(32).fill(7))
 const key: NoteKey = { name: 'bench.example/log', type: 'log', publicKey: signer.publicKey }
 
-/** The transparency log: adding statements to it, and proving that one is in it. */
+/** The transparency log: adding statements, and proving that one is included. */
 export async function logRows(): Promise<Row[]> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-bench-log-'))
   try {
@@ -75,7 +75,7 @@ async function publishRow(): Promise<Row> {
   }
 }
 
-/** Tiles of hashes that nobody hashed: a proof costs the same. */
+/** A log whose tiles contain made-up hashes: a proof costs the same. */
 async function syntheticLog(
   folder: string,
   size: number,
@@ -118,7 +118,7 @@ async function proofRow(small: Synthetic, large: Synthetic): Promise<Row> {
   }
 }
 
-/** Who checks a bundle offline does this once. */
+/** The check of a log proof in an offline verification of a bundle. */
 async function checkRow({ log, size, first }: Synthetic): Promise<Row> {
   const { text, note } = (await log.newest())!
   const proof = formatProof(0, await proveInclusion(0, size, log.coveredTile), text)
@@ -127,7 +127,7 @@ async function checkRow({ log, size, first }: Synthetic): Promise<Row> {
   const check = () => {
     const read = readProof(proof)
     if (typeof read === 'string' || !proves(read, first) || !isSignedBy(read.checkpoint.note, key))
-      throw new Error('the proof does not hold')
+      throw new Error('the proof is invalid')
   }
   const bare = () => void verifier.verify(utf8(note.text), signature!.signature)
   const repeat = (work: () => void) => () => {

@@ -2,7 +2,7 @@
 //
 //   npm run bench                      all groups
 //   npm run bench -- HTTP sessions     some groups
-//   npm run bench -- --quick           the groups that say something about small sizes, in about two minutes, roughly
+//   npm run bench -- --quick           a rough run in about two minutes: small sizes, without the groups that need large ones
 //   npm run bench -- --write           writes the table of a full run into docs/performance.md, and its picture beside it
 //   npm run bench -- --list            the names of the groups
 
@@ -63,7 +63,7 @@ const GROUPS: [name: string, run: () => Row[] | Promise<Row[]>][] = [
 const NAMES = GROUPS.map(([name]) => name)
 const LARGE = 'growth at 10,000,000'
 const DRIVERS = ['gcs', 'mongodb', 'storj', 'arweave', 'filecoin', 'firestore']
-/** What says little about small sizes, and one driver each against its own library: not in the quick form unless named. */
+/** Groups that mean little at small sizes, and the storage drivers: the quick form omits them unless they are named. */
 const NOT_QUICK = ['cores', 'growth', LARGE, 'snapshots', 'peers', ...DRIVERS]
 const DOCS = new URL('../../docs/', import.meta.url)
 
@@ -72,7 +72,7 @@ process.exit(await main())
 async function main(): Promise<number> {
   const { values, positionals: wanted } = readArguments()
   const unknown = wanted.filter((name) => !NAMES.includes(name))
-  if (unknown.length > 0) return refuse(`no group is named ${unknown.join(', ')}; there are: ${NAMES.join(', ')}`)
+  if (unknown.length > 0) return refuse(`unknown group: ${unknown.join(', ')}; the groups are ${NAMES.join(', ')}`)
   if (values.write && (values.quick || wanted.length > 0)) return refuse('--write needs a full run of all groups')
   if (values.list) {
     console.log(NAMES.join('\n'))
@@ -91,7 +91,7 @@ function readArguments() {
   try {
     return parseArgs({ allowPositionals: true, options })
   } catch (error) {
-    process.exit(refuse((error as Error).message)) // thrown by parseArgs for unknown options
+    process.exit(refuse((error as Error).message)) // parseArgs throws for unknown options
   }
 }
 
@@ -100,7 +100,7 @@ function refuse(message: string): number {
   return 2
 }
 
-/** A group that fails does not lose the rows of the others. */
+/** A failed group does not discard the rows of the others. */
 async function measure(wanted: readonly string[]): Promise<{ rows: Row[]; failures: Failure[] }> {
   const rows: Row[] = []
   const failures: Failure[] = []

@@ -1,4 +1,4 @@
-// What the gateway's own program occupies, as operators start it: its whole resident memory, and not only the growth.
+// The whole resident memory of the gateway's program as an admin starts it, and not only its growth.
 
 import { setTimeout } from 'node:timers/promises'
 import { drainBytes, GIBIBYTE, sendBytes, textOf } from './bytes.ts'
@@ -10,13 +10,13 @@ import { scaled, sizeText } from './scale.ts'
 const SIZE = scaled(GIBIBYTE, GIBIBYTE / 8)
 const AT_ONCE = 8
 const TYPE = { 'content-type': 'application/octet-stream' }
-/** After its first answers a gateway is still busy with what it put off. */
+/** After its first responses a gateway is still busy with deferred work. */
 const SETTLE_MS = 2000
 
 const AT_REST_MIB = 120
 const TRANSFERS_MIB = 200
 
-/** Linux only: elsewhere the memory of another process is not so easily read. */
+/** Only on Linux, where the memory of another process is easy to read. */
 export async function memoryRows(): Promise<Row[]> {
   if (process.platform !== 'linux') return []
   const gateway = await startLockerProgram()

@@ -8,7 +8,7 @@ const LEAVES = scaled(1_000_000, 100_000)
 export function merkleRows(): Row[] {
   const leaves = Array.from({ length: LEAVES }, (_, i) => hash('sha256', `leaf ${i}`))
   const bareLoop = () => {
-    // As many hashes of the same size as the tree has parents.
+    // The tree has this many parents; the hashed texts have the same size.
     for (let i = 0; i < LEAVES; i++) hash('sha256', (leaves[i] as string) + (leaves[LEAVES - 1 - i] as string))
   }
   const { ours, theirs } = compareSeconds(5, () => void merkleRoot(leaves), bareLoop)

@@ -1,4 +1,4 @@
-// The picture of the rows that compare several servers: a panel of bars for each. Plain SVG, for light and dark pages.
+// Draws the rows that compare several servers: a panel of bars for each. Plain SVG for light and dark pages.
 
 import type { Chart, Row } from './row.ts'
 
@@ -35,7 +35,7 @@ const STYLE = `
     .bar.first { fill: #3fb98a }
   }`
 
-/** Null if no row has a chart. The first bar of each chart is ours. */
+/** Null if no row has a chart. The first bar of each chart is the gateway's. */
 export function picture(rows: readonly Row[], machine: string): string | null {
   const charts = rows.flatMap(({ chart, goal }) => (chart ? [{ ...chart, isLessBetter: 'atMost' in goal }] : []))
   if (charts.length === 0) return null

@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto'
 
 export interface S3Bucket {
-  /** Of the door, with its path. */
+  /** The URL of the S3 endpoint with its path. */
   endpoint: string
   bucket: string
   accessKeyId: string
@@ -11,7 +11,7 @@ export interface S3Bucket {
 const REGION = 'us-east-1'
 const LIFE_SECONDS = 86_400
 
-/** A URL that needs no headers, good for a day (signature version 4). Names and values need no encoding. */
+/** A URL that needs no headers and is valid for a day (signature version 4). Names and values must need no encoding. */
 export function presign(
   { endpoint, bucket, accessKeyId, secret }: S3Bucket,
   method: string,

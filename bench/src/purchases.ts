@@ -10,7 +10,7 @@ import type { Sample } from './servers/bare-answers.ts'
 
 const ROUNDS = scaled(5, 1)
 const TREASURY = 'FQnm7VnmFawD9Dtb4yCexQjERoZ9LkdzAYijzK5tzQEe'
-/** The first of them warm the gateway up: its rate rises until about the four hundredth. */
+/** The first payments warm the gateway up: its rate rises until about the four hundredth. */
 const PAYMENTS = scaled(1200, 60)
 const WARM_UP = scaled(400, 20)
 const FIRST_PER_CPU_SECOND = 400
@@ -50,11 +50,11 @@ export async function purchaseRows(): Promise<Row[]> {
     allLegs as Row,
     firstRow('primary', first),
     firstRow('EVM', firstOnEvm),
-    again as Row, // as many rows as were asked for
+    again as Row, // there is a row for each request
   ]
 }
 
-/** By turns, so that a slow moment affects both servers. */
+/** Alternates between the servers, so that a slow moment affects both. */
 async function compare(server: ServerProcess, compared: readonly Compared[]): Promise<Row[]> {
   const samples = await Promise.all(compared.map(({ route }) => sample(server, route)))
   const bare = await startServer('bare-answers', { SAMPLES: JSON.stringify(samples) })
@@ -91,7 +91,7 @@ function firstRow(chain: string, rate: number): Row {
   }
 }
 
-/** Headers that a server adds by itself. */
+/** Headers that a server adds automatically. */
 const OF_SERVER = ['connection', 'content-length', 'date', 'keep-alive', 'transfer-encoding']
 
 async function sample({ url }: ServerProcess, { path, body, status = 200 }: Compared['route']): Promise<Sample> {

@@ -1,11 +1,11 @@
-// Sends requests that are ready as bytes, and reads no more of the answers than it must: a load that leaves the
-// processor to the server.
+// Sends prepared bytes as requests and reads as little as possible of the responses: a load that leaves the processor
+// to the server.
 
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
 const CONNECTIONS = 16
-/** Requests under way on each connection. */
+/** Requests in flight on each connection. */
 const DEPTH = 8
 
 /** Seconds until all requests are answered with 200. */

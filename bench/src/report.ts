@@ -1,4 +1,4 @@
-// The table of a run: printed, and written into the page on performance beside the tables of other architectures.
+// The table of a run: it is printed, and written into the performance page beside the tables of other architectures.
 
 import { execFileSync } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -17,7 +17,7 @@ export interface Report {
   failures: readonly Failure[]
 }
 
-/** What the figures depend on. */
+/** The machine that the figures depend on. */
 export function machineText(): string {
   const memory = `${Math.round(totalmem() / 1024 ** 3)} GiB of memory`
   const date = new Date().toISOString().slice(0, 10)
@@ -45,7 +45,7 @@ export async function writeReport(docs: URL, report: Report): Promise<void> {
   const [start, end] = [`<!-- bench ${arch()} -->`, `<!-- end of bench ${arch()} -->`]
   const before = await readFile(page, 'utf8')
   const [from, to] = [before.indexOf(start), before.indexOf(end)]
-  if (from < 0 || to < from) throw new Error(`${page.pathname} has no lines ${start} and ${end} to write between`)
+  if (from < 0 || to < from) throw new Error(`${page.pathname} has no lines ${start} and ${end} around a table`)
   await writeFile(page, `${before.slice(0, from)}${start}\n${reportText(report)}\n${before.slice(to)}`)
   const svg = picture(report.rows, machineText())
   if (svg) await writeFile(new URL(`peers-${arch()}.svg`, docs), svg)

@@ -1,4 +1,4 @@
-// Sends load to a server in another process, and measures the server's processor time.
+// Sends load to a server in another process and measures the server's processor time.
 
 import autocannon from 'autocannon'
 import { scaled } from './scale.ts'
@@ -6,7 +6,7 @@ import type { ServerProcess } from './server-process.ts'
 
 export interface Route {
   path: string
-  /** With a body the request is a POST of JSON. */
+  /** Requests with a body are POSTs of JSON. */
   body?: string
   /** The status that counts as success. */
   status?: number

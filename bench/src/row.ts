@@ -6,7 +6,7 @@ export interface Row {
   ratio: number
   /** The ratio to reach. */
   goal: { atLeast: number } | { atMost: number }
-  /** For the picture, of all that were compared. */
+  /** The chart of all compared servers for the picture. */
   chart?: Chart
 }
 
@@ -18,9 +18,9 @@ export interface Chart {
 
 interface Bar {
   name: string
-  /** What it has done for the bytes when it answers. */
+  /** What the server has done with the bytes when it answers. */
   does: string
-  /** Null if it cannot do this. */
+  /** Null if the server cannot do this. */
   value: number | null
 }
 

@@ -2,8 +2,8 @@ import { lockerClient } from './locker-client.ts'
 import type { S3Bucket } from './presign.ts'
 import type { ServerProcess } from './server-process.ts'
 
-/** The first locker of a bench gateway as a bucket, with a key of its own. */
-export async function placeOf(gateway: ServerProcess): Promise<S3Bucket> {
+/** The first locker of a bench gateway as an S3 bucket with its own key. */
+export async function bucketOf(gateway: ServerProcess): Promise<S3Bucket> {
   const { locker, call } = lockerClient(gateway)
   const key = await call<{ access_key_id: string; secret_access_key: string }>({
     method: 'POST',

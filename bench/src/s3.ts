@@ -1,4 +1,4 @@
-// The S3 target, against the same through our own interface, and against another S3 server.
+// Compares the S3 endpoint with the gateway's own interface and with another S3 server.
 
 import { drainBytes, secondsOf, sendBytes, textOf } from './bytes.ts'
 import { lockerClient } from './locker-client.ts'
@@ -6,7 +6,7 @@ import { startS3rver } from './peers/s3rver.ts'
 import { presign, type S3Bucket } from './presign.ts'
 import { requestsPerCpuSecond, warmUp } from './requests-per-cpu-second.ts'
 import { median, type Row } from './row.ts'
-import { placeOf } from './s3-bucket.ts'
+import { bucketOf } from './s3-bucket.ts'
 import { scaled, sizeText } from './scale.ts'
 import { type ServerProcess, startServer } from './server-process.ts'
 
@@ -23,7 +23,7 @@ interface Target {
 export async function s3Rows(): Promise<Row[]> {
   const gateway = await startServer('lockers', { LOG_LEVEL: 'warn', S3: 'on' })
   const peer = await startS3rver()
-  const place = await placeOf(gateway)
+  const place = await bucketOf(gateway)
   const targets = {
     s3: s3Target(place),
     own: ownTarget(gateway),
@@ -42,7 +42,7 @@ function s3Target(place: S3Bucket): Target {
   }
 }
 
-/** Until the file is hashed and confirmed, as it is after a PUT through S3. */
+/** Includes hashing and confirming the file, as a PUT through S3 does. */
 function ownTarget(gateway: ServerProcess): Target {
   const client = lockerClient(gateway)
   let url = ''

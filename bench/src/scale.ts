@@ -8,13 +8,13 @@ export function scaled<T>(full: T, quick: T): T {
 
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB']
 
-/** '256 MiB', for the name of a row. */
+/** For the name of a row: '256 MiB'. */
 export function sizeText(bytes: number): string {
   const unit = Math.min(Math.floor(Math.log2(bytes) / 10), UNITS.length - 1)
   return `${bytes / 1024 ** unit} ${UNITS[unit]}`
 }
 
-/** '1,000,000', for the name of a row. */
+/** For the name of a row: '1,000,000'. */
 export function countText(count: number): string {
   return count.toLocaleString('en-US')
 }

@@ -1,4 +1,4 @@
-// A server in a process of its own, so that its processor time is measured apart from the load's.
+// A server in a separate process, so that its processor time does not include the load's.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -11,7 +11,7 @@ export interface ServerProcess {
   /** Other values that the server reports. */
   facts: unknown
   cpuSeconds(): Promise<number>
-  /** Sends it a message of its own. */
+  /** Sends a message to the server. */
   tell(message: string): void
   /** The peak memory of the server while `work` runs, in MiB. */
   peakMemory(work: () => Promise<unknown>): Promise<number>
@@ -37,7 +37,7 @@ export async function startServer(
   return serverProcess({ url, facts, usage, tell: (message) => void child.send(message), stop: () => stop(child) })
 }
 
-/** A server by what it uses at the moment. */
+/** Wraps a server whose current resource usage is readable. */
 export function serverProcess({
   url,
   facts,

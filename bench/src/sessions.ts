@@ -23,7 +23,7 @@ interface TusToken {
   headers: Record<string, string>
 }
 
-/** A file in parts of 8 MiB. Ours is durable and hashed at the end, as the bare server's is; tus-node-server's is neither. */
+/** Uploads in parts of 8 MiB. The gateway and the bare server hash and flush the file; tus-node-server does neither. */
 export async function sessionRows(): Promise<Row[]> {
   const bare = await startServer('bare-parts')
   const tus = await startServer('tus')

@@ -6,7 +6,7 @@ import { startServer } from './server-process.ts'
 import { type BenchLocker, ownerSeed, requestSigner } from './signed-requests.ts'
 
 const ROUNDS = scaled(5, 1)
-/** Code that has not run often is several times slower, so the server works for some time before it is measured. */
+/** New code is several times slower until it has run often, so the server is warmed up before it is measured. */
 const WARM_UPS = scaled(3, 1)
 const RECORDS = { path: '/v1/lockers' }
 
@@ -32,7 +32,7 @@ export async function signedRows(): Promise<Row[]> {
   ]
 }
 
-/** Requests and bare checks per CPU second, measured in turns. */
+/** Requests and bare checks per CPU second, measured alternately. */
 async function compare(sigAlg: SigAlg, owners: number, check: () => void): Promise<{ rate: number; bare: number }> {
   const server = await startServer('lockers', { LOCKERS: String(owners), LOG_LEVEL: 'warn', SIG_ALG: sigAlg })
   const lockers = server.facts as BenchLocker[]
@@ -61,14 +61,14 @@ function ed25519Check(): () => void {
   const key = ed25519PublicKey(signer.publicKey)
   const signature = signer.sign(MESSAGE)
   return () => {
-    if (!key?.verify(MESSAGE, signature)) throw new Error('does not verify')
+    if (!key?.verify(MESSAGE, signature)) throw new Error('the signature is invalid')
   }
 }
 
 function recoverySigned(): () => void {
   const signature = personalSign(MESSAGE, ownerSeed(0))
   return () => {
-    if (!recoverPersonalSigner(MESSAGE, signature)) throw new Error('does not verify')
+    if (!recoverPersonalSigner(MESSAGE, signature)) throw new Error('the signature is invalid')
   }
 }
 

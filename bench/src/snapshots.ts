@@ -67,7 +67,7 @@ export async function snapshotRows(): Promise<Row[]> {
   ]
 }
 
-/** From the files to their root, by the Merkle rules: one hash for each leaf, and one for each parent. */
+/** Seconds from the files to their root by the Merkle rules: one hash for each leaf and each parent. */
 function merkleSeconds(): number {
   const files = Array.from({ length: FILES }, (_, i) => ({
     filename: nameOf(i),
@@ -93,7 +93,7 @@ async function withPeakMemory<T>(work: () => Promise<T>): Promise<{ result: T; m
   return { result, mebibytes: (peak - before) / 1_048_576 }
 }
 
-/** Copies existing rows, with names between theirs. */
+/** Copies existing rows under names that sort between them. */
 async function addFiles({ context }: Gateway, lockerId: string, count: number, round: number): Promise<void> {
   const { db } = context.database
   const rows = await db

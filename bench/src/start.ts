@@ -1,4 +1,4 @@
-// How long programs take from their start to their first answer, once they have run before on this machine.
+// The time from the start of a program to its first answer, when it has run on this machine before.
 
 import { fork, spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -92,7 +92,7 @@ async function startBareFastify(): Promise<Program> {
   return untilItAnswers(`http://127.0.0.1:${port}`, '/health', () => fork(program, { env: { PORT: port } }))
 }
 
-/** As `npm start`, without npm's own quarter of a second. */
+/** Starts what `npm start` starts, without npm's own quarter of a second. */
 async function startDevelopment(dataDir: string): Promise<Program> {
   const port = String(await freePort())
   const ports = {

@@ -14,7 +14,7 @@ const TYPE = { 'content-type': 'application/octet-stream' }
 const times = (): number[] => []
 const mebibytes = (seconds: number) => `${(SIZE / 1_048_576 / seconds).toFixed(0)} MiB/s`
 
-/** Bytes through the gateway on its local provider, against the same disk without a gateway. */
+/** Compares transfers through the gateway on its local provider with the same disk without a gateway. */
 export async function transferRows(): Promise<Row[]> {
   const bare = await startServer('bare-bytes')
   const nginx = await startNginx()

@@ -24,7 +24,7 @@ const good: LoadResult = {
   problems: [],
 }
 
-it('ADD-32 the table of a load run has percentiles of every operation, what it used, overload and slow neighbours', () => {
+it('ADD-32 the table of a load run shows percentiles of every operation, resource usage, overload and slow neighbours', () => {
   const text = loadTable(good)
   expect(text).toContain('sqlite, 120 requests per second for 10 minutes')
   expect(text).toContain('| price | 100 | 51 | 96 | 100 | 0 |')
@@ -32,10 +32,10 @@ it('ADD-32 the table of a load run has percentiles of every operation, what it u
   expect(text).toContain('| memory of all processes, MiB | 200 | 201 | 3 |')
   expect(text).toContain('| refused with 503 and Retry-After: 30000 | | 1.0 | 8.0 |')
   expect(text).toContain('| slow chain | 8.0 | 9.0 | 0 |')
-  expect(text).toContain('Everything is as it should be.')
+  expect(text).toContain('No problems found.')
 })
 
-it('ADD-32 a run tells what is not as it should be', () => {
+it('ADD-32 a run reports its problems', () => {
   const failing = createRecorder()
   failing.observe({ operation: 'price', status: 500, code: 'internal_error', ms: 1 })
   failing.observe({ operation: 'price', status: null, code: null, ms: 1 })
@@ -57,13 +57,13 @@ it('ADD-32 a run tells what is not as it should be', () => {
     'descriptors grow',
     '2 other errors under overload',
     'refusals took 51 ms',
-    'others suffer from a slow client',
+    'a slow client slows other requests down',
   ])
   expect(problemsOf({ ...good, overload: { ...good.overload, shed: 0 } })).toEqual([
     'nothing was refused under overload',
   ])
 })
 
-it('ADD-32 too few samples of memory say nothing', () => {
+it('ADD-32 too few samples of memory give no result', () => {
   expect(watchUsage(process.pid).stop()).toBeNull()
 })

@@ -18,7 +18,7 @@ afterEach(() => rm(folder, { recursive: true }))
 const docs = () => pathToFileURL(`${folder}/`)
 const page = () => join(folder, 'performance.md')
 
-it('the table marks rows that miss their goal, and names groups that failed', () => {
+it('the table marks rows that miss their goal and names failed groups', () => {
   const text = reportText({ rows: [row, missing], failures })
   expect(text).toContain('| speed | 2 s | theirs: 1 s | 0.50 | ≥ 0.4 | ✓ |')
   expect(text).toContain('| memory | 2 s | theirs: 1 s | 0.50 | ≤ 0.4 | ✗ |')
@@ -52,7 +52,7 @@ it('writing draws every row that has a chart', async () => {
     expect(svg).toContain(text)
 })
 
-it('a page without markers is not changed', async () => {
+it('a page without markers stays unchanged', async () => {
   await writeFile(page(), 'prose')
   await expect(writeReport(docs(), { rows: [row], failures: [] })).rejects.toThrow('has no lines')
   expect(await readFile(page(), 'utf8')).toBe('prose')

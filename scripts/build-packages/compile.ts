@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import type { PublishedPackage, SourcePackage } from './published.ts'
 
 /**
- * Compiles all packages in one run, since they share most sources, with the modules of ours that they import. Each module
- * lands in `folder` under its path in the repository.
+ * Compiles all packages in one run, because they share most sources, and the workspace modules that they import. Each
+ * compiled module is written to `folder` under its path in the repository.
  */
 export function compile(root: string, packages: readonly PublishedPackage[], folder: string): void {
   const config = join(folder, 'tsconfig.json')
@@ -27,9 +27,9 @@ function compilerConfig(root: string, packages: readonly PublishedPackage[], fol
       outDir: folder,
       typeRoots: [join(root, 'node_modules/@types')],
       types: ['node'],
-      // Modules that are found through `node_modules` would not be compiled.
+      // The compiler skips modules that it finds through `node_modules`.
       paths: Object.assign({}, ...packages.flatMap(({ bundled }) => bundled.map((inner) => pathsOf(root, inner)))),
-      // What Node 20 has.
+      // Node 20 supports this.
       target: 'ES2023',
       lib: ['ES2023', 'ES2024.String', 'DOM'],
     },

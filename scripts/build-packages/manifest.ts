@@ -7,9 +7,9 @@ interface PublishedManifest {
 }
 
 /**
- * Sources are named as `./src/*.ts` in the repository; what is built of them is under `lib`, so programs need no
- * launcher. Packages have no version in the repository: here they get the one they share. `imported` names the packages
- * that its modules and the bundled ones import.
+ * Manifests in the repository name sources as `./src/*.ts`; the built modules are under `lib`, so programs need no
+ * launcher. Packages have no version in the repository and get their shared version here. `imported` names the packages
+ * that the modules of this package and of its bundled ones import.
  */
 export function publishedManifest(
   source: SourcePackage,
@@ -34,7 +34,7 @@ export function publishedManifest(
   }
 }
 
-/** Of a package inside another, whose dependencies are those of the other. */
+/** The manifest of a package inside another one, which declares the dependencies of both. */
 export function bundledManifest(source: SourcePackage): object {
   return { ...modulesOf(source), license: source.manifest.license }
 }

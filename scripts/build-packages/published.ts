@@ -1,4 +1,4 @@
-// Which packages are published: those that people install. Each carries the packages of ours that it needs, so that one
+// The published packages: the ones that people install. Each contains the workspace packages that it needs, so that one
 // file installs it.
 
 import { globSync, readFileSync } from 'node:fs'
@@ -11,14 +11,14 @@ interface Manifest {
   description?: string
   license?: string
   bin?: Record<string, string>
-  /** By condition, where there are several. */
+  /** By condition if there are several. */
   imports?: Record<string, Record<string, string>>
   exports: Record<string, string>
   dependencies?: Record<string, string>
 }
 
 export interface SourcePackage {
-  /** Without the scope. */
+  /** The name without the scope. */
   name: string
   /** Its folder, relative to the root. */
   home: string
@@ -26,7 +26,7 @@ export interface SourcePackage {
 }
 
 export interface PublishedPackage extends SourcePackage {
-  /** The packages of ours that come inside it. */
+  /** The workspace packages inside it. */
   bundled: SourcePackage[]
 }
 
@@ -35,7 +35,7 @@ export function publishedPackages(root: string): PublishedPackage[] {
 
   function find(name: string): SourcePackage {
     const found = all.get(name)
-    if (!found) throw new Error(`there is no package ${name}`)
+    if (!found) throw new Error(`unknown package: ${name}`)
     return found
   }
 

@@ -1,4 +1,4 @@
-// An earlier commit in a folder of its own, with the dependencies that are installed here and its own packages.
+// Checks out an earlier commit in a separate folder, with the dependencies installed here and its own packages.
 
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// Customers who buy, store and attest at any gateway of a fleet, and note what they were promised.
+// Customers who buy, store and attest at any gateway of a fleet, and record what the gateways promised.
 
 import { setTimeout } from 'node:timers/promises'
 import { type ChainAddresses, type PayableLeg, payLeg } from '../../packages/devnet/src/pay-leg.ts'
@@ -7,7 +7,7 @@ import { bytesOf, ed25519Identity, type SignedCall, signCall } from '../../packa
 
 export interface Customers {
   answers(): number
-  /** Ends their work, checks what they were promised, and says what was wrong. */
+  /** Stops the customers, checks the promises, and returns the problems. */
   stop(): Promise<string[]>
 }
 
@@ -29,7 +29,7 @@ export function startCustomers(urls: readonly string[], chains: ChainAddresses):
   let turn = 0
   let isOver = false
 
-  /** At the next gateway; one that is being replaced is passed over, as by a proxy. */
+  /** Sends a request to the next gateway and skips one that is being replaced, as a proxy does. */
   async function send(
     method: string,
     path: string,
@@ -72,8 +72,8 @@ export function startCustomers(urls: readonly string[], chains: ChainAddresses):
     const path = '/v1/storage/signed_provision'
     const { space } = await call({ method: 'POST', path, body: provision, ops: ['locker:provision'], receiptId })
     const lockerId = (space as { locker_id: string }).locker_id
-    const noted: Promised = { receiptId, files: [], statements: 0 }
-    promised.push(noted)
+    const promise: Promised = { receiptId, files: [], statements: 0 }
+    promised.push(promise)
     for (let i = 0; i < WRITES && !isOver; i++) {
       const filename = `file ${i}`
       const create = { filename, content_type: 'text/plain' }
@@ -82,14 +82,14 @@ export function startCustomers(urls: readonly string[], chains: ChainAddresses):
       const { pathname } = new URL(urls.upload_url as string)
       await send('PUT', pathname, Buffer.from(filename), { 'content-type': 'text/plain' })
       await send('POST', `/v1/files/confirm?${new URLSearchParams({ receipt_id: receiptId, filename })}`)
-      noted.files.push(filename)
+      promise.files.push(filename)
       const attest = `/v1/storage/attest?receipt_id=${receiptId}&sync=true`
       await call({ method: 'POST', path: attest, ops: ['locker:attest'], receiptId })
-      noted.statements = i + 1
+      promise.statements = i + 1
     }
   }
 
-  async function keepComing(payer: number): Promise<void> {
+  async function repeatCustomer(payer: number): Promise<void> {
     while (!isOver) await customer(payer).catch((error: Error) => problems.push(error.message))
   }
 
@@ -102,20 +102,20 @@ export function startCustomers(urls: readonly string[], chains: ChainAddresses):
     const { statements: found } = await send('GET', `/v1/storage/statements?receipt_id=${receiptId}`)
     const chain = found as { sequence: number; statement_digest: string; prev_statement_digest: string | null }[]
     const inOrder = chain.toSorted((a, b) => a.sequence - b.sequence)
-    const isWhole = inOrder.every(
+    const isComplete = inOrder.every(
       ({ sequence, prev_statement_digest }, i) =>
         sequence === i + 1 && prev_statement_digest === (inOrder[i - 1]?.statement_digest ?? null),
     )
-    if (!isWhole || inOrder.length < statements)
+    if (!isComplete || inOrder.length < statements)
       problems.push(`${receiptId}: ${inOrder.length} of ${statements} statements`)
   }
 
-  const coming = Array.from({ length: CUSTOMERS }, (_, payer) => keepComing(payer))
+  const customers = Array.from({ length: CUSTOMERS }, (_, payer) => repeatCustomer(payer))
   return {
     answers: () => count,
     async stop() {
       isOver = true
-      await Promise.all(coming)
+      await Promise.all(customers)
       for (const one of promised) await check(one).catch((error: Error) => problems.push(error.message))
       console.log(
         `${promised.length} lockers, ${promised.reduce((sum, { files }) => sum + files.length, 0)} files, ${count} answers`,

@@ -1,4 +1,4 @@
-// Gateways with one database: processes of this checkout or another, each at a port of its own.
+// Gateways with one database: processes of this checkout or another one, each on its own port.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,15 +12,15 @@ import { programEnvironment } from '../../packages/devnet/src/start-process.ts'
 
 export interface Fleet {
   urls: readonly string[]
-  start(place: Place, release: URL): Promise<void>
-  /** Stops the gateway at this place as an operator does, and starts another. */
-  replace(place: Place, release: URL): Promise<void>
+  start(slot: Slot, release: URL): Promise<void>
+  /** Stops the gateway in this slot as an admin does, and starts another one there. */
+  replace(slot: Slot, release: URL): Promise<void>
   stop(): Promise<void>
 }
 
-type Place = 'a' | 'b'
+type Slot = 'a' | 'b'
 
-/** Each release refuses or ignores the names of the other. */
+/** Each release refuses or ignores the setting names of the other. */
 function noLimits(release: URL): Record<string, string> {
   const isUpTo110 = !existsSync(new URL('apps/gateway/src/renamed-settings.ts', release))
   return isUpTo110
@@ -31,15 +31,15 @@ function noLimits(release: URL): Record<string, string> {
 export async function createFleet(variables: Readonly<Record<string, string | undefined>>): Promise<Fleet> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-fleet-'))
   const ports = { a: await freePort(), b: await freePort() }
-  const running = new Map<Place, ChildProcess>()
-  const urlOf = (place: Place) => `http://127.0.0.1:${ports[place]}`
+  const running = new Map<Slot, ChildProcess>()
+  const urlOf = (slot: Slot) => `http://127.0.0.1:${ports[slot]}`
 
-  async function start(place: Place, release: URL): Promise<void> {
+  async function start(slot: Slot, release: URL): Promise<void> {
     const env = programEnvironment({
       ...variables,
       SVC_MODE: 'development',
       HOST: '127.0.0.1',
-      PORT: String(ports[place]),
+      PORT: String(ports[slot]),
       BASE_URL: 'http://gateway.example',
       PROCESSES: '1',
       DATA_DIR: folder,
@@ -50,14 +50,14 @@ export async function createFleet(variables: Readonly<Record<string, string | un
     })
     const program = fileURLToPath(new URL('apps/gateway/src/main.ts', release))
     const child = spawn(process.execPath, [program], { cwd: release, env, stdio: ['ignore', 'inherit', 'inherit'] })
-    running.set(place, child)
-    while (!(await answers(urlOf(place)))) {
+    running.set(slot, child)
+    while (!(await answers(urlOf(slot)))) {
       if (child.exitCode !== null) throw new Error(`a gateway ended with ${child.exitCode}`)
     }
   }
 
-  async function stop(place: Place): Promise<void> {
-    const child = running.get(place)
+  async function stop(slot: Slot): Promise<void> {
+    const child = running.get(slot)
     if (!child || child.exitCode !== null) return
     const exit = once(child, 'exit')
     child.kill('SIGTERM')
@@ -67,9 +67,9 @@ export async function createFleet(variables: Readonly<Record<string, string | un
   return {
     urls: [urlOf('a'), urlOf('b')],
     start,
-    async replace(place, release) {
-      await stop(place)
-      await start(place, release)
+    async replace(slot, release) {
+      await stop(slot)
+      await start(slot, release)
     },
     async stop() {
       await Promise.all([...running.keys()].map(stop))

@@ -1,4 +1,4 @@
-"""boto3 with a locker: what stock programs rely on, after the lists of ceph/s3-tests. Fails at the first difference."""
+"""Tests with boto3 what stock programs rely on, following ceph/s3-tests. Fails at the first difference."""
 
 import filecmp
 import os
@@ -31,7 +31,7 @@ def refused(status, code, call, **arguments):
     try:
         call(Bucket=bucket, **arguments)
     except ParamValidationError as error:
-        assert "Unknown parameter" in str(error), error  # Newer than this boto3.
+        assert "Unknown parameter" in str(error), error  # This boto3 is too old for the argument.
         return
     except ClientError as error:
         answer = error.response

@@ -1,19 +1,19 @@
-// What each client does with a locker. Every one stores, lists, reads whole and in part, copies, synchronizes and deletes,
-// also files of several parts, and compares the bytes.
+// Drives each client with a locker. Every client stores, lists, reads in full and in part, copies, synchronizes and
+// deletes, also files of several parts, and compares the bytes.
 
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Program } from './programs.ts'
-import type { Place } from './testbed.ts'
+import type { ClientSetup } from './testbed.ts'
 
 interface Client extends Program {
-  /** Whether it takes no endpoint with a path. */
+  /** Set if it does not support an endpoint with a path. */
   needsHost?: true
   /** Why it cannot run here although it is installed; null when it can. */
   obstacle?: () => string | null
-  drive(place: Place): Promise<void>
+  drive(setup: ClientSetup): Promise<void>
 }
 
 export const CLIENTS: readonly Client[] = [
@@ -35,11 +35,11 @@ export const CLIENTS: readonly Client[] = [
     obstacle: noFuse,
     drive: driveS3fs,
   },
-  // Neither Debian nor npm has it: it is tried where somebody has installed it.
+  // Neither Debian nor npm has it, so it is tested only where it is already installed.
   { name: 'mc', package: 'minio-client', version: ['mc', '--version'], needsHost: true, drive: driveMc },
 ]
 
-async function driveAws({ endpoint, bucket, files, folder, caFile, run, wallet }: Place): Promise<void> {
+async function driveAws({ endpoint, bucket, files, folder, caFile, run, wallet }: ClientSetup): Promise<void> {
   const s3 = `s3://${bucket}`
   const aws = (...args: string[]) => run('aws', '--endpoint-url', endpoint, ...args)
   await aws('s3', 'sync', files, `${s3}/a`)
@@ -69,7 +69,7 @@ async function driveAws({ endpoint, bucket, files, folder, caFile, run, wallet }
   await assert.rejects(all('ls'), /InvalidAccessKeyId/)
 }
 
-async function driveBoto3({ endpoint, bucket, files, caFile, run }: Place): Promise<void> {
+async function driveBoto3({ endpoint, bucket, files, caFile, run }: ClientSetup): Promise<void> {
   const program = fileURLToPath(new URL('./boto3_client.py', import.meta.url))
   await run('python3', program, endpoint, bucket, files, caFile)
 }
@@ -84,7 +84,7 @@ async function driveRclone({
   caFile,
   run,
   wallet,
-}: Place): Promise<void> {
+}: ClientSetup): Promise<void> {
   const rootOf = (key: { accessKeyId: string; secret: string }) =>
     `:s3,provider=Other,access_key_id=${key.accessKeyId},secret_access_key=${key.secret},region=us-east-1,endpoint="${endpoint}":`
   const remote = rootOf({ accessKeyId, secret }) + bucket
@@ -124,8 +124,8 @@ async function driveRclone({
   await assert.rejects(rclone('lsf', all, '--retries', '1'), /InvalidAccessKeyId/)
 }
 
-async function driveS3cmd(place: Place): Promise<void> {
-  const { endpoint, bucket, files, folder, accessKeyId, secret, caFile, run } = place
+async function driveS3cmd(setup: ClientSetup): Promise<void> {
+  const { endpoint, bucket, files, folder, accessKeyId, secret, caFile, run } = setup
   const { host } = new URL(endpoint)
   const settings = { access_key: accessKeyId, secret_key: secret, host_base: host, host_bucket: host }
   const lines = Object.entries({ ...settings, ca_certs_file: caFile }).map(([name, value]) => `${name} = ${value}`)
@@ -133,7 +133,7 @@ async function driveS3cmd(place: Place): Promise<void> {
   const s3cmd = (...args: string[]) =>
     run('s3cmd', '-c', 's3cfg', '--no-progress', '--multipart-chunk-size-mb=5', ...args)
   const s3 = `s3://${bucket}`
-  // A 5xx would be repeated for most of a minute.
+  // s3cmd would retry a 5xx for most of a minute.
   const open = s3cmd('put', '--acl-public', join(files, 'small.txt'), `${s3}/open`)
   await assert.rejects(open, /AccessControlListNotSupported/)
   await s3cmd('sync', `${files}/`, `${s3}/a/`)
@@ -152,7 +152,7 @@ async function driveS3cmd(place: Place): Promise<void> {
   assert.equal((await s3cmd('ls', '--recursive', s3)).trim(), '')
 }
 
-async function driveRestic({ endpoint, bucket, files, folder, caFile, run }: Place): Promise<void> {
+async function driveRestic({ endpoint, bucket, files, folder, caFile, run }: ClientSetup): Promise<void> {
   writeFileSync(join(folder, 'password'), 'secret')
   const common = ['--no-cache', '--cacert', caFile, '--password-file', 'password', '-o', 's3.bucket-lookup=path']
   const restic = (...args: string[]) => run('restic', '-r', `s3:${endpoint}/${bucket}/backup`, ...common, ...args)
@@ -171,8 +171,8 @@ function noFuse(): string | null {
   return existsSync('/dev/fuse') ? null : 'there is no /dev/fuse'
 }
 
-async function driveS3fs(place: Place): Promise<void> {
-  const { endpoint, bucket, files, folder, accessKeyId, secret, run } = place
+async function driveS3fs(setup: ClientSetup): Promise<void> {
+  const { endpoint, bucket, files, folder, accessKeyId, secret, run } = setup
   const mount = join(folder, 'mount')
   mkdirSync(mount)
   writeFileSync(join(folder, 'passwd'), `${accessKeyId}:${secret}\n`, { mode: 0o600 })
@@ -212,7 +212,7 @@ async function driveS3fs(place: Place): Promise<void> {
   }
 }
 
-async function driveMc({ endpoint, bucket, files, folder, accessKeyId, secret, run }: Place): Promise<void> {
+async function driveMc({ endpoint, bucket, files, folder, accessKeyId, secret, run }: ClientSetup): Promise<void> {
   const mc = (...args: string[]) => run('mc', '--config-dir', 'mc', '--insecure', ...args)
   await mc('alias', 'set', 'svc', endpoint, accessKeyId, secret, '--path', 'on')
   await mc('mirror', files, `svc/${bucket}/a`)
@@ -223,7 +223,7 @@ async function driveMc({ endpoint, bucket, files, folder, accessKeyId, secret, r
   assert.equal((await mc('ls', '--recursive', `svc/${bucket}`)).trim().split('\n').length, 1)
 }
 
-/** Files and folders with the same names and bytes. */
-async function requireSame(run: Place['run'], ours: string, theirs: string): Promise<void> {
+/** Requires that two folders have the same names and bytes. */
+async function requireSame(run: ClientSetup['run'], ours: string, theirs: string): Promise<void> {
   await run('diff', '-r', ours, theirs)
 }

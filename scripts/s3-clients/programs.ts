@@ -1,17 +1,17 @@
-// The clients' programs, from this machine or from Debian.
+// Finds the clients' programs on this machine or installs them from Debian.
 
 import { spawnSync } from 'node:child_process'
 
 export interface Program {
-  /** Of the command, too. */
+  /** The name of the client and of its command. */
   name: string
-  /** Debian's. */
+  /** The Debian package. */
   package: string
-  /** Prints the version, and succeeds only if the program is there. */
+  /** Prints the version, and succeeds only if the program is installed. */
   version: readonly [command: string, ...args: string[]]
 }
 
-/** Null when the program is there, else why it is not. */
+/** Returns null if the program is available, else the reason. */
 export function install(program: Program): string | null {
   if (isThere(program)) return null
   if (process.getuid?.() !== 0 || spawnSync('which', ['apt-get']).status !== 0) return 'it is not installed'
@@ -20,7 +20,7 @@ export function install(program: Program): string | null {
   apt('update', '-qq')
   const { status, stderr } = apt('install', '-y', '-qq', '--no-install-recommends', program.package)
   if (status === 0 && isThere(program)) return null
-  return `Debian's ${program.package} cannot be had (${stderr.trim().split('\n').at(-1)})`
+  return `the Debian package ${program.package} cannot be installed (${stderr.trim().split('\n').at(-1)})`
 }
 
 function isThere({ version: [command, ...args] }: Program): boolean {

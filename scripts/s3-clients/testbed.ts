@@ -1,4 +1,4 @@
-// A gateway with its S3 endpoint at `/s3` over plain HTTP, and at a host of its own behind TLS.
+// A gateway with its S3 endpoint at `/s3` over plain HTTP, and at its own host behind TLS.
 
 import { execFileSync, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -17,24 +17,24 @@ import { ed25519Identity, type SignedCall, signCall } from '@svc/devnet/services
 
 const HOST = 'localhost'
 
-interface Door {
+interface S3Endpoint {
   name: string
   endpoint: string
 }
 
-/** A locker with a key, a door to it, and a folder of files to store there. */
-export interface Place {
+/** A locker with a key, an endpoint to reach it, and a folder of files to store. */
+export interface ClientSetup {
   endpoint: string
   bucket: string
   accessKeyId: string
   secret: string
-  /** Of the authority that signed the door's certificate. */
+  /** The file of the authority that signed the endpoint's certificate. */
   caFile: string
-  /** For the client, beside `files`. */
+  /** A folder for the client, beside `files`. */
   folder: string
   files: string
   run: Run
-  /** The same client with a key for all lockers of the owner, by whose names it calls them. */
+  /** The same client with a key for all lockers of the owner, where buckets have the names of lockers. */
   wallet: { accessKeyId: string; secret: string; name: string; run: Run; revoke(): Promise<void> }
 }
 
@@ -48,7 +48,7 @@ export async function openTestbed() {
   const tls = await startTls(caFile, Number(new URL(gateway.url).port))
   let lockers = 0
 
-  async function locker({ endpoint }: Door): Promise<Place> {
+  async function locker({ endpoint }: S3Endpoint): Promise<ClientSetup> {
     const owner = ed25519Identity()
     const name = 'photos'
     const { locker_id, receipt_id } = await seedLocker(gateway.context, {
@@ -114,7 +114,7 @@ function makeCertificate(folder: string): string {
   return file
 }
 
-/** Passes everything on as it comes: the Host header stays what the client signed. */
+/** Forwards all bytes unchanged, so that the Host header stays the signed one. */
 async function startTls(caFile: string, gatewayPort: number) {
   const server = createServer({ cert: readFileSync(caFile), key: readFileSync(`${caFile}.key`) }, (client) => {
     const gateway = connect(gatewayPort, '127.0.0.1')
@@ -133,7 +133,7 @@ async function startTls(caFile: string, gatewayPort: number) {
   }
 }
 
-/** Small, empty, nested, with names that need encoding, and long enough for several parts. */
+/** Writes files that are small, empty, nested, long enough for several parts, or have names that need encoding. */
 function writeFiles(folder: string): void {
   const files = {
     'small.txt': 'hello',
@@ -149,14 +149,14 @@ function writeFiles(folder: string): void {
   }
 }
 
-/** Nothing of the user's own settings. Not in this thread's way: it serves the gateway. */
+/** Runs programs without the user's settings, and asynchronously, because this thread serves the gateway. */
 function runner({
   accessKeyId,
   secret,
   caFile,
   folder,
-}: Pick<Place, 'accessKeyId' | 'secret' | 'caFile' | 'folder'>): Run {
-  // Without it, aws 1 and boto3 sign URLs for this region in version 2.
+}: Pick<ClientSetup, 'accessKeyId' | 'secret' | 'caFile' | 'folder'>): Run {
+  // Without this file, aws 1 and boto3 sign URLs for this region with version 2.
   const awsConfig = join(folder, 'aws-config')
   writeFileSync(awsConfig, `[default]\nca_bundle = ${caFile}\ns3 =\n  signature_version = s3v4\n`)
   const env = {

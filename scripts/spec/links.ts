@@ -8,7 +8,7 @@ export const DOCUMENTS = [
   '{contracts,acceptance,bench,fuzz,vectors,deploy}/*.md',
 ]
 
-/** Relative links of all documents that lead to no file, or to no heading of one. */
+/** Relative links of all documents whose file or heading does not exist. */
 export function brokenLinks(): string[] {
   const headings = new Map<string, Set<string>>()
   const read = (file: string) => readFileSync(file, 'utf8')
@@ -28,7 +28,7 @@ export function brokenLinks(): string[] {
   return [...new Set(broken)]
 }
 
-/** As GitHub names a heading. */
+/** The anchor that GitHub gives a heading. */
 function anchor([, text]: RegExpMatchArray): string {
   return (text as string)
     .toLowerCase()

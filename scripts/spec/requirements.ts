@@ -1,5 +1,5 @@
-// The tables of docs/spec: one row for each requirement, `| id | meaning | code |`. A requirement that is not built yet
-// has the word `planned` in the last column.
+// Reads the tables of docs/spec: one row for each requirement, `| id | meaning | code |`. The last column of a requirement
+// that is not implemented yet is `planned`.
 
 import { globSync, readFileSync } from 'node:fs'
 
@@ -11,7 +11,7 @@ export interface Requirement {
 
 const ROW = /^\| ([A-Z]+-\d{2,3}) \| \S.* \| (\S.*) \|$/
 
-/** Everything that may name a requirement: sources, tests, documents. */
+/** The files that may name a requirement: sources, tests and documents. */
 const NAMING = [
   '{packages,apps}/*/{src,test}/**/*.{ts,md}',
   '{bench,fuzz,contracts}/{src,test}/**/*.{ts,sol}',

@@ -1,16 +1,16 @@
-// Titles of tests that name requirements. Tests are made in many ways (`it`, `it.each`, rows of a table, helpers that
-// take the ids): what they have in common is a string that begins with the ids, so that is what this looks for.
+// Finds test titles that name requirements. Tests are declared in many ways (`it`, `it.each`, rows of a table, helpers
+// that receive the ids), so this searches for strings that begin with ids.
 
 import { globSync, readFileSync } from 'node:fs'
 
 export interface TestTitle {
   file: string
   ids: string[]
-  /** What follows the ids; empty where they stand alone. */
+  /** The text after the ids, which may be empty. */
   text: string
 }
 
-/** More hide what a test shows: each id is shown by a test that is about it. */
+/** More ids hide what a test shows: each id needs a test about it. */
 const MOST_IDS = 2
 
 const FILES = ['{packages,apps}/*/test/**/*.ts', '{contracts,bench,fuzz}/test/**/*.ts', 'acceptance/*.ts']

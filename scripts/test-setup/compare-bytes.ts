@@ -1,5 +1,5 @@
-// The test runner makes a list of the indices of typed arrays that it compares, which takes seconds for some megabytes.
-// Equal bytes need none; bytes that differ are left to the runner, which says where.
+// To compare typed arrays, the test runner lists their indices, which takes seconds for a few megabytes. This comparison
+// handles equal bytes and leaves different ones to the runner, which shows the difference.
 
 import { expect } from 'vitest'
 

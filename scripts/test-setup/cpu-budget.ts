@@ -1,4 +1,4 @@
-// What the gate may cost, in processor seconds of the machine on which the budget was set. Other machines are faster or
+// The processor seconds that the gate may take on the machine where the budget was set. Other machines are faster or
 // slower, so the same small piece of work is timed on each.
 
 import { createHash } from 'node:crypto'
@@ -10,7 +10,7 @@ const TOLERANCE = 1.2
 const YARDSTICK_SECONDS = 1
 const TICKS_PER_SECOND = 100
 
-/** Says what is wrong, if anything. Only Linux counts what the processes of a process used. */
+/** Returns the problems. Only Linux reports the processor time of child processes. */
 export function checkCpuBudget(): string[] {
   const used = childSeconds()
   if (used === undefined) return []
@@ -20,10 +20,10 @@ export function checkCpuBudget(): string[] {
   return used > budget * TOLERANCE ? ['the gate takes too much processor time: tag slow tests `nightly`'] : []
 }
 
-/** User and system time of all processes that this one has started and that have ended, with theirs. */
+/** The user and system time of all ended child processes and their descendants. */
 function childSeconds(): number | undefined {
   try {
-    // The name of the program, in parentheses, may hold spaces. utime is the 12th field after it, cutime the 14th.
+    // The program's name in parentheses may contain spaces. utime is the 12th field after it, cutime the 14th.
     const fields = readFileSync('/proc/self/stat', 'utf8').split(') ')[1]?.split(' ') ?? []
     return (Number(fields[13]) + Number(fields[14])) / TICKS_PER_SECOND
   } catch {

@@ -7,5 +7,5 @@ declare module 'vitest' {
   }
 }
 
-// Shrinking a failed case may take for ever. The limit is below that of a test, so that the failure is reported.
+// Shrinking a failed case may never end. The limit is below the test timeout, so that the failure is reported.
 fc.configureGlobal({ seed: inject('propertySeed'), interruptAfterTimeLimit: 60_000, markInterruptAsFailure: true })

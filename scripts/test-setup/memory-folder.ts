@@ -1,29 +1,29 @@
-// Runs once before all tests. They flush thousands of small files, and each takes milliseconds on a disk: where the
-// machine has the memory, their temporary files are kept there.
+// Runs once before all tests. Tests flush thousands of small files, which takes milliseconds each on a disk. If there is
+// enough memory, their temporary files are stored there.
 
 import { spawn, spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdtempSync, statfsSync, writeFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 
 const MEMORY = '/dev/shm'
-/** Several times what the tests use at once. */
+/** Several times the space that the tests use concurrently. */
 const ENOUGH_BYTES = 8e9
 
 export default function keepFilesInMemory(): void {
-  if (!existsSync(MEMORY) || !hasRoom()) return
+  if (!existsSync(MEMORY) || !hasSpace()) return
   const folder = mkdtempSync(`${MEMORY}/svc-test-`)
-  // As /tmp: PostgreSQL runs as another account, and makes and removes a folder of its own below this one.
+  // The mode of /tmp: PostgreSQL runs as another account, and creates and removes its own folder below this one.
   chmodSync(folder, 0o1777)
   removeAtTheEnd(folder)
   if (runsPrograms(folder)) process.env.TMPDIR = folder
 }
 
-function hasRoom(): boolean {
+function hasSpace(): boolean {
   const { bavail, bsize } = statfsSync(MEMORY)
   return bavail * bsize >= ENOUGH_BYTES
 }
 
-/** The shell's standard input closes when this process ends, in whatever way. What was started in the folder ends then, too. */
+/** The shell's standard input closes when this process ends in any way; programs started in the folder end then, too. */
 function removeAtTheEnd(folder: string): void {
   const script = 'cat; until rm -rf "$0"; do sleep 1; done'
   const shell = spawn('sh', ['-c', script, folder], { stdio: ['pipe', 'ignore', 'ignore'], detached: true })

@@ -3,10 +3,10 @@
 
 import { afterAll, expect } from 'vitest'
 import { watch } from './watch.ts'
-// Once for all test files of a process, as all that is imported.
+// Imported once for all test files of a process.
 import './compare-bytes.ts'
 
-/** Many times what the longest file takes. */
+/** Many times the duration of the longest file. */
 const LIMIT_MS = 10 * 60_000
 
 // `npm run fuzz` gives each property its own time, and each of its cases is watched.

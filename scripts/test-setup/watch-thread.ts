@@ -1,4 +1,4 @@
-// A thread beside the tests: ends the process when it hangs, and prints where it was.
+// A thread beside the tests that ends a hanging process and prints its position.
 
 import { writeSync } from 'node:fs'
 import { type Debugger, Session } from 'node:inspector'
@@ -22,16 +22,16 @@ parentPort?.on('message', (watched: Watched | null) => {
 })
 
 async function end({ file, limitMs }: Watched): Promise<void> {
-  const where = await Promise.race([whereItIs(), pause(ANSWER_MS, 'in native code')])
+  const where = await Promise.race([currentPosition(), pause(ANSWER_MS, 'in native code')])
   writeSync(2, `\n${file} has not ended within ${limitMs / 1000} s; it is ${where}\n`)
   process.kill(process.pid, 'SIGKILL')
 }
 
-async function whereItIs(): Promise<string> {
+async function currentPosition(): Promise<string> {
   const session = new Session()
   session.connectToMainThread()
   const frames = await Promise.race([nextStatement(session), pause(STEP_MS, [])])
-  // Otherwise it would pause at the evaluation below.
+  // Otherwise the debugger would pause at the evaluation below.
   if (frames.length === 0) session.post('Debugger.disable')
   return ['at', ...frames, `with these open: ${await openResources(session)}`].join('\n  ')
 }

@@ -1,4 +1,4 @@
-// Wires the rooms of the agent service together, starts it and stops it.
+// Wires the modules of the agent service together, starts it and stops it.
 
 import { isDatabaseUnavailable } from '@svc/database/unavailable'
 import { badBodyLimit } from '@svc/service/guard/bad-body-limit'
@@ -18,8 +18,8 @@ import { subscriptionRoutes } from './subscriptions/routes.ts'
 import { createSubscriptions, type Subscriptions } from './subscriptions/subscriptions.ts'
 import { createWork, type Work } from './work/work.ts'
 
-/** What each room offers to the others, to the routes and to the jobs. */
-interface Rooms {
+/** What each module offers to the others, to the routes and to the jobs. */
+interface Modules {
   callers: Callers
   subscriptions: Subscriptions
   delegations: Delegations
@@ -27,20 +27,20 @@ interface Rooms {
 }
 
 export interface Agent {
-  /** Where it listens, with the real port even when port 0 was configured. */
+  /** The address on which it listens, with the actual port even when port 0 was configured. */
   url: string
   context: Context
-  rooms: Rooms
+  modules: Modules
   stop(): Promise<void>
 }
 
-/** With the grace of the jobs, well within the time a process is given to stop. */
+/** Together with the grace period of the jobs, well within the time that a process has to stop. */
 const REQUESTS_GRACE_MS = 10_000
 
 export async function startAgent(config: Config, secrets: Secrets, overrides?: Overrides): Promise<Agent> {
   await using opened = new AsyncDisposableStack()
   const context = await createContext(opened, config, secrets, overrides)
-  const rooms = createRooms(context)
+  const modules = createModules(context)
   const service = createService({
     log: context.log,
     checkResponses: config.mode === 'development',
@@ -53,17 +53,17 @@ export async function startAgent(config: Config, secrets: Secrets, overrides?: O
   })
   opened.defer(() => closeService(service, { graceMs: REQUESTS_GRACE_MS }))
   infoRoutes(service, context)
-  subscriptionRoutes(service, context, rooms)
-  delegationRoutes(service, rooms.delegations, rooms.callers)
+  subscriptionRoutes(service, context, modules)
+  delegationRoutes(service, modules.delegations, modules.callers)
   const url = await listen(service, config.http)
-  registerJobs(context, rooms)
+  registerJobs(context, modules)
   if (config.jobs.enabled) await context.queue.start()
   context.log.info({ url, mode: config.mode }, 'agent service started')
   const running = opened.move()
-  return { url, context, rooms, stop: () => running.disposeAsync() }
+  return { url, context, modules, stop: () => running.disposeAsync() }
 }
 
-function createRooms(context: Context): Rooms {
+function createModules(context: Context): Modules {
   const callers = createCallers(context)
   const subscriptions = createSubscriptions(context, { callers })
   const delegations = createDelegations(context, { callers, subscriptions })

@@ -1,4 +1,4 @@
-// Everything an operator can set, read once from the variables; all problems are reported together.
+// The whole configuration, read once from the environment variables; all problems are reported together.
 
 import { mkdirSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -32,7 +32,7 @@ export interface Config {
   delegations: DelegationSettings
   work: WorkSettings
   limits: CallerLimits
-  /** 0 where the clock is not compared with that of PostgreSQL. */
+  /** 0 disables the comparison of the clock with PostgreSQL's. */
   clockToleranceSeconds: number
   jobs: { enabled: boolean }
 }

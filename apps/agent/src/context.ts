@@ -1,4 +1,4 @@
-// The tools that operations work with. Operations themselves are wired in agent.ts.
+// The tools that operations work with. The operations themselves are wired in agent.ts.
 
 import type { Database } from '@svc/database/open'
 import type { Queue } from '@svc/database/queue/queue'
@@ -21,7 +21,7 @@ import type { WithSlot } from './work/subscriber-slots.ts'
 export interface Context {
   config: Config
   database: Database<Schema>
-  /** Nothing is sold or signed, and no job begins, while the clock of this process is not that of PostgreSQL (T-88). */
+  /** While the clock of this process differs from PostgreSQL's, nothing is sold or signed and no job begins (T-88). */
   clock: ClockGuard
   /** Signs receipts and findings. */
   signer: Ed25519Signer
@@ -33,10 +33,10 @@ export interface Context {
   useNonce: UseNonce
   rateLimiter: RateLimiter
   queue: Queue<JobPayloads>
-  /** Keeps one subscriber from taking all workers. */
+  /** Prevents one subscriber from occupying all workers. */
   withSlot: WithSlot
   postWebhook: PostWebhook
-  /** Looks up hosts that owners name. */
+  /** Resolves hosts that owners name. */
   resolve: Resolve
   log: Log
   tracer: Tracer | null
@@ -45,7 +45,7 @@ export interface Context {
   randomBytes: (length: number) => Uint8Array
 }
 
-/** The kinds of jobs, and the payload of each. Waiting jobs hold these names in the database. */
+/** The kinds of jobs, with the payload of each. The database stores these names with waiting jobs. */
 export interface JobPayloads {
   'check-registration': { delegation_id: string }
   mirror: { delegation_id: string }
@@ -62,7 +62,7 @@ export function unixNow({ now }: Pick<Context, 'now'>): number {
   return Math.floor(now() / 1000)
 }
 
-/** What tests replace; everything else is the real thing. */
+/** The parts that tests replace; everything else is real. */
 export interface Overrides extends Partial<Pick<Context, 'now' | 'log' | 'postWebhook' | 'resolve'>> {
   /** The pause before a request to the gateway is retried. */
   waitToRetry?: WaitToRetry

@@ -24,12 +24,12 @@ import { openGatewayLink } from './gateway/gateway-link.ts'
 import { postWebhook } from './work/findings/webhook-request.ts'
 import { createSubscriberSlots } from './work/subscriber-slots.ts'
 
-/** How long the jobs that run may take to finish when the service stops. */
+/** How long running jobs may take to finish when the service stops. */
 const JOBS_GRACE_MS = 15_000
-/** How often the clock is compared with that of the database, besides each new connection. */
+/** How often the clock is compared with the database's, in addition to each new connection. */
 const COMPARE_MS = 5000
 
-/** Whatever needs closing is added to `opened`, also when a later step fails. */
+/** Resources to close are added to `opened`, even if a later step fails. */
 export async function createContext(
   opened: AsyncDisposableStack,
   config: Config,
@@ -79,7 +79,7 @@ export async function createContext(
 
 function clocksDiffer(aheadSeconds: number): ServiceError {
   return new ServiceError('database_unavailable', `the clock of this service is ${clockDifference(aheadSeconds)}`, {
-    hint: 'nothing was changed: send it again, another replica may answer',
+    hint: 'nothing was changed; send the request again, and another replica may answer',
     headers: { 'retry-after': '10' },
   })
 }

@@ -1,4 +1,4 @@
-// The jobs of the service: who does each kind, and which come round by themselves.
+// The jobs of the service: the handler of each kind, and the periodic ones.
 
 import type { JobRun, Queue } from '@svc/database/queue/queue'
 import { forgetNonces } from '@svc/service/guard/nonces'
@@ -10,17 +10,17 @@ import { WEBHOOK_ATTEMPTS } from './work/findings/deliver-webhook.ts'
 import { TASK_ATTEMPTS } from './work/runs/run-task.ts'
 import type { Work } from './work/work.ts'
 
-interface Rooms {
+interface Modules {
   delegations: Delegations
   work: Work
 }
 
 type HandleOptions = Parameters<Queue<JobPayloads>['handle']>[1]
 
-/** To be called once. From then on due jobs are done by every process that runs workers. */
-export function registerJobs(context: Context, { delegations, work }: Rooms): void {
+/** Call once. From then on, every process with workers runs due jobs. */
+export function registerJobs(context: Context, { delegations, work }: Modules): void {
   const { queue, rateLimiter, database } = context
-  // Several times as many of each kind as one subscriber may have at once: jobs that only wait cost little.
+  // Several times as many of each kind as one subscriber may run: jobs that only wait cost little.
   const checking: HandleOptions = { concurrency: 4, maxAttempts: CHECK_ATTEMPTS }
   const mirroring: HandleOptions = { concurrency: 16, maxAttempts: TASK_ATTEMPTS }
   const watching: HandleOptions = { concurrency: 12, maxAttempts: TASK_ATTEMPTS }
@@ -35,7 +35,7 @@ export function registerJobs(context: Context, { delegations, work }: Rooms): vo
   every(300, 'forget-rate-limits', () => rateLimiter.forget())
   every(3600, 'forget-old', (run) => deleteOldData(context, run.signal))
 
-  /** Any of these may be interrupted and started again: each writes its own progress, and repeats nothing. */
+  /** Each of these jobs may be interrupted and restarted: it records its own progress and repeats nothing. */
   function handle<Kind extends keyof JobPayloads>(
     kind: Kind,
     options: HandleOptions,
@@ -47,7 +47,7 @@ export function registerJobs(context: Context, { delegations, work }: Rooms): vo
     })
   }
 
-  /** A failure is retried for some minutes; after that the next round is near. */
+  /** A failure is retried for some minutes; then the next periodic run is near. */
   function every(seconds: number, kind: keyof JobPayloads, work: (run: JobRun) => Promise<unknown>): void {
     handle(kind, { maxAttempts: 5 }, (_payload, run) => work(run))
     queue.every(seconds, kind, {} as Record<string, never>)

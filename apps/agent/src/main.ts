@@ -1,4 +1,4 @@
-// The agent service as operators run it: `npx svc-agent`, configured by the environment.
+// The entry point of the agent service: `npx svc-agent`, configured by environment variables.
 
 import { importBundled } from '@svc/service/program/bundle'
 

@@ -1,4 +1,4 @@
-// Every setting of the agent service. `npm run docs` writes `.env.example` from this table.
+// Every setting of the agent service. `npm run docs` generates `.env.example` from this table.
 
 import { RENAMED_SALES_SETTINGS, SALES_SETTINGS } from '@svc/payments/selling/settings'
 import { DNS_SETTINGS, HTTP_SETTINGS, LOG_SETTINGS, type Renamed, type Settings } from '@svc/service/program/config'
@@ -8,7 +8,7 @@ export const SETTINGS: Settings = {
   BASE_URL: HTTP_SETTINGS.BASE_URL,
   GATEWAY_URL: {
     group: 'must set',
-    help: 'Address of the gateway whose lockers are worked on; in development http://localhost:8402',
+    help: 'Address of the gateway whose lockers the agent serves; in development http://localhost:8402',
   },
   AGENT_KEY: {
     group: 'must set',
@@ -18,12 +18,12 @@ export const SETTINGS: Settings = {
   DELEGATION_KEY: {
     group: 'must set',
     isSecret: true,
-    help: 'Secret that the keys of all delegations and of their webhooks are made from; a different one, and never changed: see docs/agent.md',
+    help: 'Secret from which the keys of all delegations and webhooks are derived; must differ from AGENT_KEY and must never change: see docs/agent.md',
   },
   SVC_MODE: {
     group: 'should look at',
     default: 'production',
-    help: 'development (keys made by itself) or production (refuses to start half-configured)',
+    help: 'development (creates its own keys) or production (refuses to start with an incomplete configuration)',
   },
   DATA_DIR: {
     group: 'should look at',
@@ -37,33 +37,33 @@ export const SETTINGS: Settings = {
   },
   GATEWAY_KEYS: {
     group: 'should look at',
-    help: 'Keys that receipts and statements of the gateway must be signed by: 64 hex characters each, with commas between; without them those that it shows when it is first asked',
+    help: 'Keys that must sign the receipts and statements of the gateway: 64 hex characters each, separated by commas; when empty, the keys that the gateway presents first are pinned',
   },
   SUBSCRIPTION_USD: { group: 'should look at', default: '5', help: 'USD for thirty days' },
   RATE_LIMITS: {
     group: 'should look at',
     default: 'address=60/min,identity=60/min',
-    help: 'Work that needs no key and wrong signatures, by client address, and signed requests, by identity; 0 for no limit',
+    help: 'Limits for unauthenticated requests and invalid signatures per client address, and for signed requests per identity; 0 for no limit',
   },
   MAX_DELEGATIONS: {
     group: 'tuning',
     default: '20',
-    help: 'How many lockers one subscriber may have delegated at a time',
+    help: 'How many lockers one subscriber may delegate',
   },
   WATCH_MAX_BYTES: {
     group: 'tuning',
     default: '1073741824',
-    help: 'How many bytes of a locker one watch reads back, those not read for longest first; 0 for none',
+    help: 'How many bytes of a locker one watch reads back, starting with those not read for longest; 0 for none',
   },
   CLOCK_TOLERANCE_SECONDS: {
     group: 'tuning',
     default: '30',
-    help: 'PostgreSQL: by how many seconds the clock of this machine may differ from that of the database before it sells and signs nothing; 0 compares no clocks',
+    help: 'PostgreSQL only: if the clock of this machine differs from the clock of the database by more than this many seconds, nothing is sold or signed; 0 disables the comparison',
   },
   RUN_JOBS: {
     group: 'tuning',
     default: 'true',
-    help: 'false leaves the work on lockers to other processes on the same database, one of which must do it',
+    help: 'false leaves the work on lockers to other processes on the same database, at least one of which must have true',
   },
   HOST: HTTP_SETTINGS.HOST,
   TRUSTED_PROXIES: HTTP_SETTINGS.TRUSTED_PROXIES,
@@ -78,6 +78,6 @@ export const SETTINGS: Settings = {
 
 export const RENAMED_SETTINGS: Renamed = {
   ...RENAMED_SALES_SETTINGS,
-  RATE_LIMIT_ADDRESS: 'write it into RATE_LIMITS, as address=60/min',
-  RATE_LIMIT_IDENTITY: 'write it into RATE_LIMITS, as identity=60/min',
+  RATE_LIMIT_ADDRESS: 'set it in RATE_LIMITS, as in address=60/min',
+  RATE_LIMIT_IDENTITY: 'set it in RATE_LIMITS, as in identity=60/min',
 }

@@ -1,10 +1,10 @@
-// The agent service in a process of its own, which can be killed.
+// The agent service in a separate process, which can be killed.
 
 import { freePort } from '@svc/devnet/free-port'
 import { startProcess } from '@svc/devnet/start-process'
 import type { Variables } from '@svc/service/program/config'
 
-/** Runs on the real clock, with its own workers. Resolves when it listens. */
+/** Runs on the real clock with its own workers. Resolves when it listens. */
 export async function startAgentProcess(variables: Variables) {
   const PORT = String(await freePort())
   const own = {

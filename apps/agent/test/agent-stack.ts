@@ -1,5 +1,5 @@
 // Starts both local chains, a gateway, an agent service, and a proxy between the two that can disturb their requests.
-// The clock stands still until a test moves it.
+// The clock stands still until a test advances it.
 
 import { randomBytes } from 'node:crypto'
 import type { DelegateAnswer, Delegation, DelegationSummary } from '@svc/api/agent/delegations'
@@ -29,14 +29,14 @@ export interface Reply<Body> {
 }
 
 export interface AgentCall extends SignedCall {
-  /** The X-Svc-Identity header: the signer unless given, null for none. */
+  /** The X-Svc-Identity header: the signer by default, null for none. */
   identity?: string | null
 }
 
 export interface AgentStack {
   chains: LocalChains
   gateway: Awaited<ReturnType<typeof startTestGateway>>
-  /** The agent service reaches the gateway through it. */
+  /** The agent service reaches the gateway through this proxy. */
   proxy: FaultyProxy
   agent: Agent
   clock: {
@@ -46,25 +46,25 @@ export interface AgentStack {
     seconds: () => number
     advance(seconds: number): void
   }
-  /** Unsigned. */
+  /** Sends an unsigned request. */
   send<Body>(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply<Body>>
   sign(who: Identity, call: AgentCall): { headers: Record<string, string>; body: Uint8Array | undefined }
   call<Body>(who: Identity, call: AgentCall): Promise<Reply<Body>>
   /** Buys thirty days with a payment on the chain. */
   subscribe(payer: Payer): Promise<SubscriptionConfirmation>
-  /** Writes thirty days from now straight into the database, without a payment. */
+  /** Inserts a subscription of thirty days from now into the database, without a payment. */
   grantSubscription<P extends Identity>(who: P): Promise<P>
   seedReceipt(owner: Identity): Promise<Locker>
-  /** A receipt with its locker opened. */
+  /** A receipt whose locker is open. */
   seedLocker(owner: Identity): Promise<Locker>
   delegate(owner: Identity, locker: Locker, tasks?: Tasks): Promise<DelegateAnswer>
-  /** Delegates, registers the key at the gateway, and has the service find it registered. */
+  /** Delegates, registers the key at the gateway, and lets the service find the registration. */
   delegateAndRegister(owner: Wallet, locker: Locker, tasks?: Tasks): Promise<DelegateAnswer>
   readDelegation(owner: Identity, delegationId: string, after?: number): Promise<Delegation>
   endDelegation(owner: Identity, delegationId: string): Promise<Reply<DelegationSummary>>
   /** The owner's client of the gateway. */
   client(who: Wallet): Client
-  /** Runs every job that is due. */
+  /** Runs all due jobs. */
   runJobs(): ReturnType<Agent['context']['queue']['drain']>
   stop(): Promise<void>
 }
@@ -72,7 +72,7 @@ export interface AgentStack {
 const START_TIME = Date.UTC(2026, 8, 1, 12)
 const TERM_SECONDS = 30 * 86_400
 
-/** For the file or the describe block that calls it. The stack is there from `beforeAll` on. */
+/** For the file or describe block that calls it. The stack is available from `beforeAll` on. */
 export function useAgentStack(variables?: () => Variables, overrides?: Overrides): AgentStack {
   return forAllTests(() => startAgentStack(variables?.(), overrides))
 }
@@ -164,7 +164,7 @@ export async function startAgentStack(variables: Variables = {}, overrides: Over
     async delegateAndRegister(owner, locker, tasks) {
       const delegation = await delegate(owner, locker, tasks)
       await client(owner).addOperator(locker, delegation.agent_pubkey)
-      await agent.rooms.delegations.checkRegistration(delegation.delegation_id)
+      await agent.modules.delegations.checkRegistration(delegation.delegation_id)
       return delegation
     },
     async readDelegation(owner, delegationId, after) {
@@ -183,7 +183,10 @@ export async function startAgentStack(variables: Variables = {}, overrides: Over
   }
 }
 
-/** Another process of the same service: on its database unless the variables name another, with other settings. */
+/**
+ * Starts another process of the same service, with other settings; on the same database unless the variables name
+ * another.
+ */
 export function startSecondAgent({ chains, proxy, agent, clock }: AgentStack, variables: Variables): Promise<Agent> {
   const DATABASE_URL = `sqlite:${agent.context.config.dataDir}/agent.db`
   const settings = { ...chains.agentVariables, GATEWAY_URL: proxy.url, DATABASE_URL, ...variables }

@@ -28,7 +28,7 @@ const production = () => ({
   EVM_TREASURY: `0x${'ab'.repeat(20)}`,
 })
 
-describe('an agent service in production', () => {
+describe('the production configuration of an agent service', () => {
   it('CFG-01 AGENT-01 production is the default mode, and a complete configuration is accepted', () => {
     const { config, secrets } = readConfig(production())
     expect(config).toMatchObject({
@@ -40,18 +40,18 @@ describe('an agent service in production', () => {
     expect(secrets.databaseUrl).toBe(`sqlite:${folder}/agent.db`)
   })
 
-  it('T-13 rejects an incomplete configuration and names everything that is missing', () => {
+  it('T-13 an incomplete configuration is rejected with a list of everything that is missing', () => {
     const missing = ['EVM_TREASURY', 'BASE_URL', 'GATEWAY_URL', 'AGENT_KEY', 'DELEGATION_KEY']
     expect(() => readConfig({ DATA_DIR: folder })).toThrow(new RegExp(missing.join('.*'), 's'))
   })
 
-  it('T-13 rejects the same key for two purposes', () => {
+  it('T-13 the configuration rejects one key for two purposes', () => {
     expect(() => readConfig({ ...production(), DELEGATION_KEY: key(1) })).toThrow(
       'AGENT_KEY and DELEGATION_KEY must be different',
     )
   })
 
-  it('T-45 asks a majority of three or more nodes, unless a quorum is set', () => {
+  it('T-45 requires a majority of three or more nodes unless a quorum is set', () => {
     const nodes = { EVM_RPC_URLS: 'https://a.example,https://b.example,https://c.example' }
     expect(readConfig({ ...production(), ...nodes }).config.payments.chains.get(EVM)?.quorum).toBe(2)
     expect(readConfig({ ...production(), ...nodes, RPC_QUORUM: 'evm=1' }).config.payments.chains.get(EVM)?.quorum).toBe(
@@ -94,22 +94,22 @@ describe('an agent service in production', () => {
       expect(() => readConfig({ ...production(), GATEWAY_URL: url }), url).toThrow('GATEWAY_URL must be an http')
   })
 
-  it('T-12 the config object holds no secret', () => {
+  it('T-12 the config object contains no secret', () => {
     const given = { DATABASE_URL: 'postgres://u:PASSWORD@h/d', EVM_RPC_URLS: 'https://rpc.example/ACCESSKEY' }
     const text = JSON.stringify(readConfig({ ...production(), ...given }).config)
     for (const secret of ['PASSWORD', 'ACCESSKEY', key(1), key(2)]) expect(text).not.toContain(secret)
   })
 })
 
-describe('an agent service in development', () => {
-  it('T-13 creates its keys once in its data folder', () => {
+describe('the development configuration of an agent service', () => {
+  it('T-13 the service creates its keys once in its data folder', () => {
     const first = readConfig({ SVC_MODE: 'development', DATA_DIR: folder }).secrets
     expect(readConfig({ SVC_MODE: 'development', DATA_DIR: folder }).secrets).toEqual(first)
     expect(first.signingSeed).not.toEqual(first.delegationSeed)
   })
 })
 
-it('CFG-01 every setting is read, and has one line of meaning in the example', () => {
+it('CFG-01 every setting is read and described by one line of the example', () => {
   const { asked } = readConfig({ SVC_MODE: 'development', DATA_DIR: folder })
   expect([...asked].toSorted()).toEqual(Object.keys(SETTINGS).toSorted())
   const example = parseEnv(readFileSync(new URL('../.env.example', import.meta.url), 'utf8'))

@@ -1,4 +1,4 @@
-// Delegations written straight into the database, for tests that need no gateway.
+// Delegations inserted directly into the database, for tests that need no gateway.
 
 import { randomBytes } from 'node:crypto'
 import { writable } from '@svc/devnet/writable'
@@ -7,7 +7,7 @@ import type { Db, DelegationRow } from '../src/db/schema.ts'
 import { insertDelegation } from '../src/delegations/store.ts'
 import { lockSubscription } from '../src/subscriptions/store.ts'
 
-/** An active delegation with a subscription; returns its id. */
+/** Inserts an active delegation with a subscription; returns its id. */
 export async function insertTestDelegation(db: Db, changes: Partial<DelegationRow> = {}): Promise<string> {
   const id = toHex(randomBytes(16))
   await lockSubscription(writable(db), `owner ${id}`, `sub_${id}`)

@@ -16,7 +16,7 @@ import { insertTestDelegation } from './delegation-rows.ts'
 const DAY = 86_400
 const START = 1_800_000_000
 
-forEachDatabase('deleting old data', (database) => {
+forEachDatabase('the deletion of old data', (database) => {
   let now = START
   const agent = forAllTests(() =>
     startTestAgent({ DATABASE_URL: database.url, LATE_CONFIRM_HOURS: '48' }, { now: () => now * 1000 }),
@@ -47,13 +47,13 @@ forEachDatabase('deleting old data', (database) => {
     await putMirror(writable(db()), { ...mirror, delegation_id, filename: 'seen' })
   }
 
-  const seen = async (id: string) => [
+  const watched = async (id: string) => [
     (await findSeenFiles(db(), id, ['seen'])).size,
     (await findStatement(db(), id, 1)) ? 1 : 0,
     (await findMirrors(db(), id)).size,
   ]
 
-  it('AGENT-04 keeps the log for ever and deletes webhook deliveries after thirty days', async () => {
+  it('AGENT-04 keeps the log permanently and deletes webhook deliveries after thirty days', async () => {
     const id = await newDelegation()
     await writable(db())
       .transaction()
@@ -63,19 +63,19 @@ forEachDatabase('deleting old data', (database) => {
     expect(await told()).toHaveLength(1)
     await deleteAfter(30 * DAY + 1)
     expect(await told()).toEqual([])
-    // A job that comes so late finds nothing to do.
+    // A late job finds nothing to deliver.
     expect(await agent.context.queue.drain()).toMatchObject({ failed: 0, dead: 0 })
     await deleteAfter(10_000 * DAY)
     expect(await findingsAfter(db(), id, 0, 10)).toHaveLength(1)
   })
 
-  it('AGENT-04 keeps what the next run compares with, and deletes it once the delegation has ended', async () => {
+  it('AGENT-04 keeps the records that the next run needs, and deletes them once the delegation has ended', async () => {
     const open = await newDelegation()
     const ended = await newDelegation({ state: 'ended', ended_at: START })
     const revoked = await newDelegation({ state: 'revoked', ended_at: START })
     for (const id of [open, ended, revoked]) await see(id)
     await deleteAfter(0)
-    expect(await Promise.all([open, ended, revoked].map(seen))).toEqual([
+    expect(await Promise.all([open, ended, revoked].map(watched))).toEqual([
       [1, 1, 1],
       [0, 0, 0],
       [0, 0, 0],
@@ -89,11 +89,11 @@ forEachDatabase('deleting old data', (database) => {
       await newDelegation({ state: 'ended', ended_at: START }),
       await newDelegation(never),
     ]
-    const kept = async () => (await Promise.all(ids.map((id) => findDelegation(db(), id)))).map(Boolean)
+    const stored = async () => (await Promise.all(ids.map((id) => findDelegation(db(), id)))).map(Boolean)
     await deleteAfter(30 * DAY)
-    expect(await kept()).toEqual([true, true, true])
+    expect(await stored()).toEqual([true, true, true])
     await deleteAfter(30 * DAY + 1)
-    expect(await kept()).toEqual([true, true, false])
+    expect(await stored()).toEqual([true, true, false])
   })
 
   it('AGENT-02 T-11 keeps paid quotes, and deletes unpaid ones long after they could be paid', async () => {
@@ -110,14 +110,14 @@ forEachDatabase('deleting old data', (database) => {
     const times = { starts_at: START, expires_at: START + 30 * DAY }
     const purchase = { receipt_id: paid, network: 'n', tx: paid, identity: 'i', subscription_id: 's', ...times }
     await insertPurchase(writable(db()), { ...purchase, pay_req_id: paid, receipt: {} as never })
-    const left = async () => (await findPayRequests()).map(({ pay_req_id }) => pay_req_id)
+    const remaining = async () => (await findPayRequests()).map(({ pay_req_id }) => pay_req_id)
     await deleteAfter(92 * DAY)
-    expect(await left()).toEqual([paid, unpaid])
+    expect(await remaining()).toEqual([paid, unpaid])
     await deleteAfter(92 * DAY + 1)
-    expect(await left()).toEqual([paid])
+    expect(await remaining()).toEqual([paid])
   })
 
-  it('T-140 keeps only so many quotes that cannot be confirmed any more, and the newest of them', async () => {
+  it('T-140 keeps a limited number of the newest quotes that can no longer be confirmed', async () => {
     const ends = [1, 2, 3, 4].map((day) => START + day * DAY)
     for (const expires_at of ends)
       await insertPayRequest(writable(db()), {

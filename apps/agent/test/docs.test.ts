@@ -5,7 +5,7 @@ import { webhookHeaders } from '../src/work/findings/webhook-request.ts'
 
 type IsFromAgent = (headers: Record<string, string>, body: string, secret: string) => boolean
 
-/** The program of docs/agent.md, as a reader copies it. */
+/** The program in docs/agent.md, as a reader copies it. */
 async function documented(): Promise<IsFromAgent> {
   const page = await readFile(new URL('../../../docs/agent.md', import.meta.url), 'utf8')
   const program = /```js\n(.*?)```/s.exec(page)?.[1] ?? ''

@@ -9,16 +9,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Agent } from '../src/agent.ts'
 import { useAgentStack } from './agent-stack.ts'
 
-/** Requests that an address may send in a minute, and that it sends. */
+/** The limit for requests of an address per minute, and the number of requests that it sends. */
 const PER_MINUTE = 4
 const TIMES = 10
 
 interface Bound {
   request(quote: SubscriptionQuote): AnonymousRequest
   isLimited: boolean
-  /** Of each answer; 200 by default. */
+  /** The expected status of each response; 200 by default. */
   status?: number
-  /** Rows that a request which is served may leave, by table. */
+  /** Rows that one accepted request may add, by table. */
   rows?: Readonly<Record<string, number>>
   /** Calls to nodes of the chains that it may cause. */
   calls?: number
@@ -78,7 +78,7 @@ const BOUNDS: Readonly<Record<string, Bound>> = {
   findSubscriptionPayment: ofQuote('/v1/service/payment/find', () => ({}), READING),
 }
 
-describe('what anybody may ask an agent service for', () => {
+describe('endpoints of an agent service without authentication', () => {
   const stack = useAgentStack()
   let agent: Agent
   let nodes: FaultyNode[]
@@ -101,7 +101,7 @@ describe('what anybody may ask an agent service for', () => {
   const rowCounts = () => countRows(agent.context.database.db as Kysely<unknown>)
   const callCount = () => nodes.reduce((sum, { calls }) => sum + calls.length, 0)
 
-  it('T-140 every such endpoint has a bound that is tried here', () => {
+  it('T-140 every such endpoint has a tested bound', () => {
     expect(Object.keys(BOUNDS).sort()).toEqual(
       openEndpoints(agentEndpoints)
         .map(({ name }) => name)
@@ -109,25 +109,22 @@ describe('what anybody may ask an agent service for', () => {
     )
   })
 
-  it.each(Object.entries(BOUNDS))(
-    'T-140 %s leaves a flood without effect, and serves neighbours',
-    async (name, bound) => {
-      const from = `10.0.${Object.keys(BOUNDS).indexOf(name)}`
-      const request = bound.request(quote)
-      const [rows, calls] = [await rowCounts(), callCount()]
-      const { served } = await flood(agent.url, request, { times: TIMES, address: `${from}.1` })
-      expect(served).toEqual(Array(bound.isLimited ? PER_MINUTE : TIMES).fill(bound.status ?? 200))
-      for (const [table, count] of Object.entries(await rowCounts())) {
-        const each = table === 'rate_limits' ? 1 : (bound.rows?.[table] ?? 0)
-        expect(count, table).toBeLessThanOrEqual((rows[table] ?? 0) + each * served.length)
-      }
-      expect(callCount() - calls).toBeLessThanOrEqual((bound.calls ?? 0) * served.length)
-      const neighbour = await flood(agent.url, request, { times: 1, address: `${from}.2` })
-      expect(neighbour.served).toEqual(served.slice(0, 1))
-    },
-  )
+  it.each(Object.entries(BOUNDS))('T-140 %s withstands a flood and serves other addresses', async (name, bound) => {
+    const from = `10.0.${Object.keys(BOUNDS).indexOf(name)}`
+    const request = bound.request(quote)
+    const [rows, calls] = [await rowCounts(), callCount()]
+    const { served } = await flood(agent.url, request, { times: TIMES, address: `${from}.1` })
+    expect(served).toEqual(Array(bound.isLimited ? PER_MINUTE : TIMES).fill(bound.status ?? 200))
+    for (const [table, count] of Object.entries(await rowCounts())) {
+      const each = table === 'rate_limits' ? 1 : (bound.rows?.[table] ?? 0)
+      expect(count, table).toBeLessThanOrEqual((rows[table] ?? 0) + each * served.length)
+    }
+    expect(callCount() - calls).toBeLessThanOrEqual((bound.calls ?? 0) * served.length)
+    const neighbour = await flood(agent.url, request, { times: 1, address: `${from}.2` })
+    expect(neighbour.served).toEqual(served.slice(0, 1))
+  })
 
-  it('T-140 T-11 a delegation counts before its envelope and its body are read', async () => {
+  it('T-140 T-11 a delegation request is counted before its envelope and its body are read', async () => {
     const request = {
       method: 'POST',
       path: '/v1/delegate',
@@ -139,5 +136,5 @@ describe('what anybody may ask an agent service for', () => {
   })
 })
 
-/** As an envelope, without being one. */
+/** Looks like an envelope without being one. */
 const UNSIGNED = { 'x-svc-envelope': 'e30', 'x-svc-signature': '1' }

@@ -9,7 +9,7 @@ import type { Schema } from '../src/db/schema.ts'
 const GATEWAY_DOCUMENT = new URL('../../../docs/gateway.md', import.meta.url)
 
 forEachDatabase('the tables of the agent service', (database) => {
-  it('T-140 each is listed in docs/gateway.md with its bound or its sweep', async () => {
+  it('T-140 are all listed in docs/gateway.md with their bound or their sweep', async () => {
     const { db } = await database.open<Schema>(migrations)
     const [, section = ''] = readFileSync(GATEWAY_DOCUMENT, 'utf8').split('### Tables of the agent service\n')
     const rows = section.split('\n#')[0]!.split('\n')

@@ -54,7 +54,7 @@ forEachDatabase('the jobs of an agent service', (database) => {
     expect([findings, alerts]).toEqual([7, 1])
   })
 
-  it('AGENT-04 start a run once, however often it is found due', async () => {
+  it('AGENT-04 start a due run only once, however often it is found', async () => {
     const delegations = [await stack.addDelegation(), await stack.addDelegation()]
     const idle = await stack.addDelegation({ mirror: { sources: [{ url: SOURCE, filename: 'm' }], every_hours: 720 } })
     stack.clock.advance(DAY)
@@ -63,11 +63,11 @@ forEachDatabase('the jobs of an agent service', (database) => {
       return [watch?.waiting, mirror?.waiting]
     }
     for (let time = 0; time < 3; time++) {
-      await stack.agent.rooms.work.enqueueDue()
+      await stack.agent.modules.work.enqueueDue()
       expect(await waiting()).toEqual([2, 1])
     }
     await stack.runJobs()
-    await stack.agent.rooms.work.enqueueDue()
+    await stack.agent.modules.work.enqueueDue()
     expect(await waiting()).toEqual([0, 0])
     for (const delegation of [...delegations, idle]) expect(await delegation.runs()).toHaveLength(1)
   })

@@ -2,6 +2,6 @@ import { takingMigrations } from '@svc/devnet/taking-migrations'
 import { expect, it } from 'vitest'
 import { migrations } from '../src/db/migrations.ts'
 
-it('ADD-31 a migration that takes something away says so', async () => {
+it('ADD-31 a migration that removes something is marked as such', async () => {
   expect(await takingMigrations(migrations)).toEqual([])
 })

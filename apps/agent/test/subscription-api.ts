@@ -14,11 +14,11 @@ interface Confirmation {
   tx: string
   /** The X-Svc-Identity header; null for none. */
   identity: string | null
-  /** The first leg of the quote unless given. */
+  /** The first leg of the quote by default. */
   leg?: PaymentLeg
 }
 
-/** Takes the URL at each call, so that it may be created before the agent has started. */
+/** Reads the URL for each call, so that it may be created before the agent has started. */
 export function subscriptionApi(agent: () => Pick<Agent, 'url'>) {
   const requestQuote = async (choice: Record<string, string> = {}) =>
     reply<SubscriptionQuote>(await fetch(`${agent().url}/v1/service/request?${new URLSearchParams(choice)}`))
@@ -30,7 +30,7 @@ export function subscriptionApi(agent: () => Pick<Agent, 'url'>) {
   return {
     requestQuote,
     postConfirm,
-    /** A quote; any status but 402 fails the test. */
+    /** Requests a quote; any status but 402 fails the test. */
     async quote(choice?: Record<string, string>) {
       const { status, body } = await requestQuote(choice)
       expect(status, JSON.stringify(body)).toBe(402)
@@ -80,7 +80,7 @@ export async function countPurchases({ agent }: AgentStack): Promise<{ receipts:
   return { receipts: await count('receipts'), subscriptions: await count('subscriptions') }
 }
 
-/** Expects an error with this code and nothing that would make an x402 client pay a second time (ADD-02). */
+/** Expects an error with this code, and no offer that would make an x402 client pay a second time (ADD-02). */
 export function expectError({ status, headers, body }: Reply<unknown>, wanted: number, code: string, reason?: string) {
   expect([status, body]).toEqual([
     wanted,

@@ -1,4 +1,4 @@
-// The wallets of callers, some of them with money on the local chains.
+// The wallets of callers, some of them funded on the local chains.
 
 import { randomBytes } from 'node:crypto'
 import { EVM, type Network, PRIMARY } from '@svc/api/networks'
@@ -13,7 +13,7 @@ export interface Wallet extends Identity {
   signer: Signer
 }
 
-/** A wallet with money. */
+/** A funded wallet. */
 export interface Payer extends Wallet {
   network: Network
   /** Index among the demo payers of the network. */

@@ -1,8 +1,8 @@
-// How a command ends. Scripts can rely on the exit codes; `svc --help` lists them.
+// Errors and exit codes. Scripts can rely on the exit codes; `svc --help` lists them.
 
 export const EXIT = { ok: 0, failed: 1, usage: 2, unverified: 3, payment: 4, interrupted: 130 } as const
 
-/** The command failed; `hint` says what to do about it. */
+/** The command failed; `hint` is the next step. */
 export class Failure extends Error {
   override name = 'Failure'
   readonly hint: string | null
@@ -18,7 +18,7 @@ export class UsageError extends Failure {
   override name = 'UsageError'
 }
 
-/** The arguments cannot be read. */
+/** The arguments cannot be parsed. */
 export class Misuse extends UsageError {
   override name = 'Misuse'
   /** `svc put` */

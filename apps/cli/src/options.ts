@@ -12,8 +12,8 @@ export interface OrderOptions {
 /** The options of an order, for `quote` and `buy`. */
 export function withOrderOptions(command: Command, asset: Option): Command {
   return command
-    .addOption(unitsOption('how many units of storage; `svc quote` shows what they hold').default(1))
-    .addOption(new Option('--provider <name>', 'where the files are kept').choices(PROVIDERS))
+    .addOption(unitsOption('how many units of storage; `svc quote` shows their terms').default(1))
+    .addOption(new Option('--provider <name>', 'where the files are stored').choices(PROVIDERS))
     .addOption(asset)
 }
 
@@ -22,7 +22,7 @@ export function unitsOption(about: string): Option {
 }
 
 export function assetToPayIn(): Option {
-  return assetOption('what to pay in: SOL, USDC, MON, …; unless given, the first that the wallet can pay')
+  return assetOption('asset to pay in: SOL, USDC, MON, …; by default the first that the wallet can pay')
 }
 
 export function assetOption(about: string): Option {
@@ -30,7 +30,7 @@ export function assetOption(about: string): Option {
 }
 
 export function maxOption(): Option {
-  const about = 'pay no more than this, in the asset; --yes alone pays whatever is asked'
+  const about = 'the highest price to pay, in the asset; --yes alone accepts any price'
   return new Option('--max <amount>', about).argParser((text) => {
     if (/^\d{1,30}(\.\d{1,36})?$/.test(text)) return text
     throw new InvalidArgumentError('It must be an amount like 0.5.')
@@ -66,16 +66,16 @@ export function repeatedOption(flags: string, description: string): Option {
 }
 
 export function tagOption(): Option {
-  return listOption('--tag <tag>', 'word to find the locker by; may be repeated')
+  return listOption('--tag <tag>', 'tag that helps to find the locker; may be repeated')
 }
 
-/** Checked before anything is paid. */
+/** The key is checked before anything is paid. */
 export function operatorOption(): Option {
   const about = 'Ed25519 key (base58) that may read, write and list from the start'
   return new Option('--operator <key>', about).argParser(operatorKey)
 }
 
-/** Says what the text is instead, where that can be seen. */
+/** Parses a public key; the error names another kind of key where it is recognized. */
 export function operatorKey(text: string): string {
   if (ed25519PublicKeyFromBase58(text)) return text
   if (/^0x[0-9a-f]{40}$/i.test(text))
@@ -83,13 +83,13 @@ export function operatorKey(text: string): string {
       'It is an EVM address. Operators have an Ed25519 public key: `svc wallet new` makes one.',
     )
   if (fromBase58(text, 64))
-    throw new InvalidArgumentError('It is a private key: keep it to yourself. `svc whoami` shows the public one.')
-  throw new InvalidArgumentError('It must be an Ed25519 public key in base58; `svc whoami` of the other shows it.')
+    throw new InvalidArgumentError('It is a private key: never share it. `svc whoami` shows the public key.')
+  throw new InvalidArgumentError('It must be an Ed25519 public key in base58; the operator gets it with `svc whoami`.')
 }
 
 /** An alternative to `--locker`. */
 export function lockerArgument(): Argument {
-  return new Argument('[locker]', 'its name, receipt or id; not needed where there is only one')
+  return new Argument('[locker]', 'its name, receipt or id; not needed if you have only one')
 }
 
 export interface StatementOptions {
@@ -97,7 +97,7 @@ export interface StatementOptions {
 }
 
 export function statementOption(): Option {
-  return new Option('--statement <number>', 'which statement; the newest unless given').argParser((text) => {
+  return new Option('--statement <number>', 'number of the statement; by default the newest').argParser((text) => {
     const number = Number(text)
     if (/^\d+$/.test(text) && number < 2 ** 32) return number
     throw new InvalidArgumentError('It must be a whole number.')

@@ -49,7 +49,7 @@ const COMMANDS: Record<string, Record<string, () => Promise<CommandModule>>> = {
     bundle: () => import('./evidence/bundle.ts'),
     verify: () => import('./evidence/verify.ts'),
   },
-  'Have it watched:': {
+  'Delegate to the agent service:': {
     subscribe: () => import('./agent/subscribe.ts'),
     delegate: () => import('./agent/delegate.ts'),
     delegations: () => import('./agent/delegations.ts'),
@@ -61,6 +61,7 @@ const COMMANDS: Record<string, Record<string, () => Promise<CommandModule>>> = {
     wallet: () => import('./setup/wallets.ts'),
     faucet: () => import('./setup/faucet.ts'),
     doctor: () => import('./setup/doctor.ts'),
+    errors: () => import('./setup/error-codes.ts'),
     keys: () => import('./setup/keys.ts'),
     config: () => import('./setup/config.ts'),
     profile: () => import('./setup/profile.ts'),
@@ -73,20 +74,20 @@ const COMMANDS: Record<string, Record<string, () => Promise<CommandModule>>> = {
 export async function createProgram(argv: readonly string[], host: Host, run: Run): Promise<Command> {
   const program = new SvcCommand('svc')
     .usage('<command> [options]')
-    .description('Pay-on-chain storage with proof of what it holds.')
+    .description('Pay-on-chain storage with proof of its content.')
     .configureHelp({ subcommandTerm: (command) => command.name(), showGlobalOptions: true })
     .helpCommand(false)
     .option('--profile <name>', 'settings, wallet and lockers to use: `svc profile` (SVC_PROFILE)')
     .option('--gateway <url>', 'address of the gateway (SVC_GATEWAY)')
     .option('--agent <url>', 'address of the agent service (SVC_AGENT)')
     .option('--wallet <file>', 'key that pays and owns: Solana keypair or EVM key (SVC_WALLET, SVC_EVM_KEY)')
-    .option('-l, --locker <locker>', 'name, receipt or id of a locker; not needed where there is only one (SVC_LOCKER)')
-    .option('--primary-rpc <url>', 'node of the primary chain, for paying (SVC_PRIMARY_RPC)')
-    .option('--evm-rpc <url>', 'node of the EVM chain, for paying (SVC_EVM_RPC)')
+    .option('-l, --locker <locker>', 'name, receipt or id of a locker; not needed if you have only one (SVC_LOCKER)')
+    .option('--primary-rpc <url>', 'node of the primary chain, for payments (SVC_PRIMARY_RPC)')
+    .option('--evm-rpc <url>', 'node of the EVM chain, for payments (SVC_EVM_RPC)')
     .option('--json', 'results as JSON, one document per line; nothing else on stdout')
-    .option('-q, --quiet', 'results, warnings and errors only')
-    .option('-y, --yes', 'do not ask: pay, delete')
-    .option('--wait', 'wait for storage that is busy or slow, as long as it takes')
+    .option('-q, --quiet', 'show only results, warnings and errors')
+    .option('-y, --yes', 'pay and delete without asking')
+    .option('--wait', 'wait for busy or slow storage as long as needed')
     .version(VERSION, '-V, --version')
     .addHelpText('after', AFTER_HELP)
     .exitOverride()
@@ -107,7 +108,7 @@ export async function createProgram(argv: readonly string[], host: Host, run: Ru
   return program
 }
 
-/** Long lines are hard to read, however wide the terminal. */
+/** Long lines are hard to read, even on a wide terminal. */
 function helpWidth({ columns = 80 }: TextStream): number {
   return Math.min(columns, 100)
 }
@@ -127,23 +128,23 @@ const AFTER_HELP = `
 A locker from beginning to end:
   $ svc config set gateway https://gateway.example
   $ svc wallet new                          or import: keypair, words, keystore
-  $ svc keys pin                            trust this gateway's keys from here on
-  $ svc quote                               what it costs, in every asset
+  $ svc keys pin                            trust this gateway's keys from now on
+  $ svc quote                               the price, in every asset
   $ svc buy --asset USDC --name photos      asks before it pays; repeating it pays once
   $ svc put ./photos                        a folder, in parallel; resumes after an interruption
   $ svc sync ./photos :                     later: sends what has changed; : is the locker
-  $ svc attest                              the gateway signs what it holds and publishes it
+  $ svc attest                              the gateway signs a statement and publishes it
   $ svc bundle -o bundle.json               all the evidence, in one file
   $ svc verify bundle.json --dir ./photos   checks it offline
-  $ svc status                              until when, and what is used; \`svc renew\` adds to it
+  $ svc status                              end and usage; \`svc renew\` adds to it
 
-Have it watched by the agent service:
+Let the agent service watch it:
   $ svc subscribe --asset USDC              thirty days, or thirty more; asks before it pays
-  $ svc delegate photos                     lets it read everything back and compare
-  $ svc delegations                         what it has found, in a signed log
+  $ svc delegate photos                     lets it read all files back and compare
+  $ svc delegations                         its findings, in a signed log
 
 Try it without money or a gateway, in a clone of the repository:  svc demo
-With \`npm start\` running there, \`svc faucet\` fills a wallet for nothing.
+With \`npm start\` running there, \`svc faucet\` fills a wallet for free.
 
 Exit codes:
   0  done                    3  verification failed

@@ -26,19 +26,19 @@ import { styleFor } from './output/style.ts'
 
 export interface ErrorReport {
   exitCode: number
-  /** For programs: the gateway's own code, or the kind of failure. */
+  /** Read by programs: the gateway's own code, or the kind of failure. */
   code: string
   message: string
   hint: string | null
-  /** The page of the service about the code. */
+  /** The service's documentation of the code. */
   docsUrl?: string | null
 }
 
 interface ReportOptions {
   json: boolean
-  /** Better advice than that of the error itself. */
+  /** Better advice than the hint of the error. */
   hint?: string | null
-  /** The command uploads: a document says which layer failed, as the gateway does. */
+  /** The command uploads: its JSON names the layer that failed, like the gateway's errors. */
   isUpload?: boolean
 }
 
@@ -71,8 +71,8 @@ export function report(
 }
 
 /**
- * `svc` runs where the bytes are, so its own errors are of the layer `sandbox_runtime`. A summary of many files goes by
- * the first that failed.
+ * `svc` runs where the bytes are, so its own errors belong to the layer `sandbox_runtime`. A summary of many files
+ * reports the first that failed.
  */
 export function uploadDetailsOf(error: unknown, hint: string | null): UploadDetails {
   const details = uploadDetails((error instanceof Failure && error.cause) || error, 'sandbox_runtime')
@@ -90,13 +90,15 @@ export function describeError(error: unknown): ErrorReport {
     return { exitCode: EXIT.failed, code: 'no_answer', message: error.message, hint: hintForNoAnswer(error) }
   }
   if (error instanceof NotSubscribed) {
-    const hint = '`svc subscribe` buys thirty days, for the wallet that owns the locker'
+    const hint = '`svc subscribe` buys thirty days for the wallet that owns the locker'
     return { exitCode: EXIT.failed, code: 'not_subscribed', message: error.message, hint }
   }
   if (error instanceof UntrueAnswer || error instanceof BytesDiffer) return aboutUntruth(error)
   if (error instanceof DecryptionError) {
     const hint =
-      error.code === 'wrong_key' ? 'which wallet, age key (--identity) or passphrase was it encrypted with?' : null
+      error.code === 'wrong_key'
+        ? 'use the wallet, age key (--identity) or passphrase that it was encrypted with'
+        : null
     return { exitCode: EXIT.failed, code: error.code, message: error.message, hint }
   }
   if (error instanceof NotVerified) return aboutFailure(error, EXIT.unverified, 'not_verified')
@@ -129,11 +131,11 @@ function hintForNoAnswer(error: NoAnswer): string {
   const address = ADDRESS_OF[error.service]
   if (error instanceof NotThisService) return `is this the address of the ${error.service}? (${address})`
   if (code === 'CERT_NOT_YET_VALID' || code === 'CERT_HAS_EXPIRED')
-    return 'check the clock of this machine; if it is right, ask the operator of the service'
+    return 'check the clock of this machine; if it is right, ask the admin of the service'
   if (code.includes('SELF_SIGNED') || code.startsWith('UNABLE_TO_'))
-    return 'if the operator has an authority of its own, set NODE_EXTRA_CA_CERTS to the file with its certificate'
+    return 'if the service uses a private certificate authority, set NODE_EXTRA_CA_CERTS to the file with its certificate'
   if (code === 'ENOTFOUND' || code === 'ERR_TLS_CERT_ALTNAME_INVALID') return `is this its address? (${address})`
-  return `is it running, and is this its address? (${address})`
+  return `check that it is running at this address (${address})`
 }
 
 function isInterruption(error: unknown): boolean {
@@ -147,7 +149,7 @@ function aboutFailure({ message, hint }: Failure, exitCode: number, code: string
   return { exitCode, code, message, hint }
 }
 
-/** The message says first whether money moved: that is what users worry about. */
+/** The message first states whether money moved, which users need to know most. */
 function aboutPayment({ money, message, tx, cause }: PaymentError): ErrorReport {
   if (money === 'not_moved') {
     const why = OURS.some((kind) => cause instanceof kind) ? describeError(cause) : null
@@ -164,7 +166,7 @@ function aboutPayment({ money, message, tx, cause }: PaymentError): ErrorReport 
   }
 }
 
-const FILL_WALLET = 'send it to that address, then run the same command again; on the local chains: `svc faucet`'
+const FILL_WALLET = 'send it to that address (on the local chains: `svc faucet`), then run the same command again'
 
 function becauseOf(cause: unknown, message: string): string {
   return cause instanceof Error && !message.includes(cause.message) ? `: ${cause.message}` : ''
@@ -180,7 +182,7 @@ function aboutRefusal({ code, message, hint, docsUrl, inputs, requestId, status,
     exitCode: EXIT.failed,
     code,
     message: `the ${service} refuses: ${message}${wrong} (${code}${request})`,
-    // The gateway's advice about a missing file is for those who want to write one.
+    // The gateway's advice about a missing file is meant for writing a file.
     hint: hintAfter(
       code === 'FILE_NOT_FOUND' ? null : hint,
       adviceOn(COMMAND_ADVICE, code) ?? hintFor(status, code, service),
@@ -190,39 +192,38 @@ function aboutRefusal({ code, message, hint, docsUrl, inputs, requestId, status,
 }
 
 function hintFor(status: number, code: string, service: ServiceName): string | null {
-  if (status >= 500) return 'the error is on its side: try again later'
+  if (status >= 500) return 'the error is in the service: try again later'
   return code === `http_${status}` ? `is this the address of the ${service}? (${ADDRESS_OF[service]})` : null
 }
 
-/** The gateway's hint is about HTTP, so the command to run follows it. */
+/** The gateway's hint is about HTTP, so the hint about the command follows it. */
 function hintAfter(theirs: string | null, ours: string | null): string | null {
   return theirs !== null && ours !== null ? `${theirs}; here: ${ours}` : (theirs ?? ours)
 }
 
 function aboutUntruth(error: UntrueAnswer | BytesDiffer): ErrorReport {
-  const message =
-    error instanceof UntrueAnswer ? `the service does not tell the truth: ${error.message}` : error.message
-  const hint = 'do not rely on this answer; keep it, and ask the operator of the service'
+  const message = error instanceof UntrueAnswer ? `the service gave a false answer: ${error.message}` : error.message
+  const hint = 'do not rely on this answer; save it, and ask the admin of the service'
   return { exitCode: EXIT.unverified, code: error.name, message, hint }
 }
 
 function aboutUnexpected(error: unknown): ErrorReport {
   const { message, code } = error as NodeJS.ErrnoException
   const [problem, advice] = (code !== undefined && ON_DISK[code]) || [null, null]
-  const hint = advice ?? (code === undefined ? 'SVC_DEBUG=1 shows where this comes from' : null)
+  const hint = advice ?? (code === undefined ? 'set SVC_DEBUG=1 to see where it occurs' : null)
   const text = message ?? String(error)
   return { exitCode: EXIT.failed, code: code ?? 'unexpected', message: problem ? `${problem}: ${text}` : text, hint }
 }
 
-const KEPT = 'what is complete was kept: run the same command again'
+const KEPT = 'complete files are saved: run the same command again'
 
-/** Errors of the file system: what they mean, and what to do. */
+/** Errors of the file system: the meaning and the next step. */
 const ON_DISK: Readonly<Record<string, readonly [problem: string, advice: string]>> = {
   ENOSPC: ['the disk is full', `free some space; ${KEPT}`],
-  EDQUOT: ['your share of the disk is used up', `free some space; ${KEPT}`],
-  EACCES: ['you have no permission', 'change the mode of that file or folder, or name another one'],
-  EPERM: ['you have no permission', 'change the mode of that file or folder, or name another one'],
-  EROFS: ['the disk is read-only', 'name a folder on another one'],
+  EDQUOT: ['your disk quota is used up', `free some space; ${KEPT}`],
+  EACCES: ['you have no permission', 'change the permissions of that file or folder, or name another one'],
+  EPERM: ['you have no permission', 'change the permissions of that file or folder, or name another one'],
+  EROFS: ['the disk is read-only', 'name a folder on another disk'],
   EMFILE: ['too many files are open', `raise the limit (ulimit -n); ${KEPT}`],
   ENAMETOOLONG: ['the name is too long for this disk', 'name a folder with a shorter path'],
 }

@@ -11,9 +11,9 @@ function interruptionOr(error: unknown, { aborted, reason }: AbortSignal): unkno
   return aborted && !isAboutMoney ? reason : error
 }
 
-/** For programs; people have seen the help. */
+/** Reported to programs; users have seen the help instead. */
 function noCommand(): UsageError {
-  return new UsageError('no command is given', '`svc --help` lists the commands, `svc COMMAND --help` what one takes')
+  return new UsageError('no command is given', '`svc --help` lists the commands, `svc COMMAND --help` explains one')
 }
 
 /** A usage error without advice points to the help of its command. */
@@ -32,7 +32,7 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return EXIT.ok
     if (error instanceof CommanderError) return isJson ? report(host, noCommand(), { json: true }) : EXIT.usage
-    // The reader of our output has closed the pipe.
+    // The reader of the output has closed the pipe.
     if ((error as NodeJS.ErrnoException).code === 'EPIPE') return EXIT.ok
     const reported = withAdvice(interruptionOr(error, host.signal), program)
     const hint = reported instanceof NoAnswer ? await (await import('./setup/local-hint.ts')).localHint(reported) : null

@@ -1,4 +1,4 @@
-// What commands work with: settings, output, keys and clients, created on demand.
+// The session of a command: settings, output, keys and clients, created on demand.
 
 import { join } from 'node:path'
 import type { AgentClient, Client, ClientOptions, Journal } from '@svc/sdk'
@@ -38,13 +38,13 @@ export interface Session {
   host: Host
   output: Output
   profile: Profile
-  /** Of the profile. */
+  /** The folder of the profile. */
   folder: string
   settings: Settings
   gateway: string
   /** The available keys; may be empty. */
   keys(): Promise<Key[]>
-  /** The key that acts for a locker: its owner's if available, else the first, which may be an operator's. */
+  /** The key that acts for a locker: the owner's key if available, else the first key, which may be an operator's. */
   keyFor(owner: string | null): Promise<Key>
   /** Without a key, the client can only call public endpoints. */
   client(key?: Key): Promise<Client>
@@ -52,14 +52,14 @@ export interface Session {
   agent(): string
   agentClient(key?: Key): Promise<AgentClient>
   journal(): Promise<Journal>
-  /** The locker of the command: the wanted one, else that of the settings. */
+  /** The locker of the command: the wanted one, or else the one in the settings. */
   locker(wanted?: string): Promise<NamedLocker>
   /** A client with the key that acts for the locker. */
   lockerClient(locker: NamedLocker): Promise<Client>
   confirm(question: string): Promise<boolean>
   /** Whether `confirm` answers yes without asking. */
   isYes: boolean
-  /** Whether to wait for slow storage, however long it takes. */
+  /** Whether to wait for slow storage without a limit. */
   mayWait: boolean
 }
 
@@ -73,7 +73,7 @@ export async function openSession(host: Host, options: GlobalOptions): Promise<S
   const gateway = gatewayUrl(settings.gateway?.value ?? '')
   const onRetry = retryNotice(output.note, host.now)
 
-  // The wallet of a profile that was named is the only one, as one that was named itself.
+  // If the user names a profile or a wallet, its key is the only one: SVC_EVM_KEY is ignored.
   const { SVC_EVM_KEY: _, ...others } = env
   const keys = () => findKeys(isNamed && settings.wallet ? others : env, settings.wallet)
   async function keyFor(owner: string | null): Promise<Key> {
@@ -82,7 +82,7 @@ export async function openSession(host: Host, options: GlobalOptions): Promise<S
     if (key) return key
     throw new UsageError(
       'this needs a wallet',
-      '`svc wallet new` makes one; --wallet FILE, SVC_WALLET, SVC_EVM_KEY or `svc config set wallet FILE` name one',
+      '`svc wallet new` creates a wallet; --wallet FILE, SVC_WALLET, SVC_EVM_KEY or `svc config set wallet FILE` names an existing one',
     )
   }
 
@@ -94,7 +94,7 @@ export async function openSession(host: Host, options: GlobalOptions): Promise<S
 
   async function clientOptions(baseUrl: string, key: Key | undefined): Promise<ClientOptions> {
     if (baseUrl.startsWith('http:') && !isPrivateHost(baseUrl))
-      output.warn(`${baseUrl} is not encrypted: others on the way can read what is sent`)
+      output.warn(`${baseUrl} does not use encryption: others in the network can read the traffic`)
     const pins = await readPins(folder, baseUrl)
     return {
       baseUrl,

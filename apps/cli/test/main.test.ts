@@ -44,6 +44,6 @@ it('svc refuses to store keys in the working directory when HOME is not an absol
   await mkdir(cwd)
   const env = { HOME: '.', XDG_CONFIG_HOME: '', XDG_CACHE_HOME: '' }
   const { code, stderr } = await svc(['keys', 'pin', 'a'.repeat(64)], '', { cwd, env })
-  expect([code, stderr]).toEqual([1, expect.stringMatching(/where your home is\nhint: {2}set HOME/)])
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/no home folder is set\nhint: {2}set HOME/)])
   expect(await readdir(cwd)).toEqual([])
 })

@@ -49,7 +49,7 @@ describe('svc', () => {
     ['an unknown provider', ['quote', '--provider', 'floppy'], 'Allowed choices'],
     ['a --ttl of more than a day', ['url', 'a', '--ttl', '2000'], 'from 1 to 1440'],
     ['an operator who is an EVM account', ['operators', 'add', `0x${'ab'.repeat(20)}`], 'It is an EVM address'],
-    ['an operator who is a private key', ['operators', 'add', PRIVATE_KEY], 'It is a private key: keep it'],
+    ['an operator who is a private key', ['operators', 'add', PRIVATE_KEY], 'It is a private key: never share it'],
     ['an operator who is nobody', ['buy', '--operator', 'me'], 'It must be an Ed25519 public key in base58'],
   ])('rejects %s in one line with exit code 2', async (_, args, text) => {
     const { exitCode, stdout, stderr } = await home.svc(args)

@@ -79,7 +79,7 @@ describe('the report of an error', () => {
   it.each([
     ['STORAGE_UNAVAILABLE', 503, '--wait'],
     ['EXPIRED_ENVELOPE', 403, 'svc doctor'],
-    ['RATE_LIMITED', 429, 'what is done is skipped'],
+    ['RATE_LIMITED', 429, 'finished work is skipped'],
     ['locker_not_found', 404, 'svc provision'],
     ['receipt_not_found', 404, 'svc lockers'],
     ['SIGNATURE_INVALID', 403, 'svc whoami'],
@@ -116,7 +116,7 @@ describe('the report of an error', () => {
       { name: 'the EVM chain', url: 'http://127.0.0.1:1' },
     ]
     expect(await localHint(error, services)).toBe(
-      `something listens at http://127.0.0.1:${port}: try --gateway http://127.0.0.1:${port}`,
+      `a service listens at http://127.0.0.1:${port}: try --gateway http://127.0.0.1:${port}`,
     )
     const chain = [{ name: 'the primary chain', url: `http://127.0.0.1:${port}` }]
     expect(await localHint(error, chain)).toContain(`the primary chain (${port})`)

@@ -1,4 +1,5 @@
-// Everything an operator can set, read once, all problems reported at once. Secrets are apart: the config may be logged.
+// Every setting of the gateway, read once, with all problems reported at once. Secrets are separate, so that the config
+// can be logged.
 
 import { mkdirSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -120,7 +121,7 @@ export function readConfig(variables: Variables): Read & { asked: ReadonlySet<st
   return { ...read, asked: settings.asked }
 }
 
-/** What would be read, and what is wrong with it. Writes nothing. */
+/** The config that would be read, and the problems with it. Writes nothing. */
 export function checkConfig(variables: Variables): Read & { problems: string[] } {
   const settings = new SettingsReader(variables, SETTINGS, RENAMED_SETTINGS, { isCheck: true })
   return { ...readAll(settings), problems: settings.problems() }
@@ -141,11 +142,11 @@ function readAll(settings: SettingsReader): Read {
   const terms = isProduction ? withStorageNotice(payments.terms, storage.drivers) : payments.terms
   const keySecrets = readKeySecrets(settings, mode, dataDir)
   const ownSecrets = readOwnSecrets(settings, mode, dataDir)
-  const databasePlace = { databaseUrl: ownSecrets.databaseUrl, dataDir }
+  const databaseLocation = { databaseUrl: ownSecrets.databaseUrl, dataDir }
   const [transparency, transparencySecrets] = readTransparencySettings(settings, {
     mode,
     baseUrl: http.baseUrl,
-    databasePlace,
+    databaseLocation,
   })
   const config: Config = {
     mode,
@@ -162,7 +163,7 @@ function readAll(settings: SettingsReader): Read {
     attestations: readAttestConfig(settings, rates),
     anchors: readAnchorConfig(settings, payments.chains.has(ROLES.publication)),
     budgets: readBudgetConfig(settings, rates),
-    continuity: readContinuityConfig(settings, databasePlace),
+    continuity: readContinuityConfig(settings, databaseLocation),
     transparency,
     evmRegistry,
     database: readDatabaseConfig(settings),

@@ -12,7 +12,7 @@ import type { Tracer } from '@svc/service/tracing/tracer'
 import type { Providers } from '@svc/storage/open-providers'
 import type { Config } from './config.ts'
 import type { Continuity } from './continuity/continuity.ts'
-import type { Noted } from './continuity/noted.ts'
+import type { DocumentId } from './continuity/document-id.ts'
 import type { Schema } from './db/schema.ts'
 import type { JobPayloads } from './jobs/job-payloads.ts'
 import type { KeysAt } from './keys/keys-at.ts'
@@ -27,23 +27,23 @@ export interface Tools {
   /** Unix milliseconds. */
   now: () => number
   randomBytes: (length: number) => Uint8Array
-  /** `statement`: the configured key. Which one signs now, `statementKeys` knows. */
+  /** `statement`: the configured key. `statementKeys` selects the key that signs now. */
   signers: { statement: KeySigner; publication: Ed25519Signer; shortUrl: Ed25519Signer }
   statementKeys: StatementKeys
-  /** The keys of statements and receipts that were good at a time. */
+  /** The keys of statements and receipts that were valid at a time. */
   keysAt: KeysAt
-  database: Database<Schema, Noted>
+  database: Database<Schema, DocumentId>
   queue: Queue<JobPayloads>
   providers: Providers
   sales: Sales
   rateLimiter: RateLimiter
-  /** Keeps a database that was set back from signing, selling and accepting twice. */
+  /** Keeps a database that was set back from repeating signatures, sales and nonces. */
   continuity: Continuity
-  /** Opens a URL that a caller gives, within the limits of fetching. */
+  /** Opens a URL that a caller supplies, within the limits for fetching. */
   fetchSource: (url: string, maxBytes: number, signal: AbortSignal) => Promise<OpenedSource>
 }
 
-/** The tools, and what rooms keep between requests: each adds that in its `state.ts`. */
+/** The tools and the state of each module between requests. A module adds its own in its `state.ts`. */
 export interface Context extends Tools {}
 
 /** Unix seconds. */

@@ -11,22 +11,22 @@ import type { Config, Secrets } from './config.ts'
 import type { Context, Overrides } from './context.ts'
 import type { Db } from './db/schema.ts'
 import { registerJobs } from './jobs/jobs.ts'
-import { noteSigningKey } from './keys/note-signing-key.ts'
+import { recordSigningKey } from './keys/record-signing-key.ts'
 import { openTools } from './open-tools.ts'
-import { addRoutes, openRooms } from './wire.ts'
+import { addRoutes, openModules } from './wire.ts'
 
 export interface Gateway {
-  /** Where it listens; the port is the real one also when 0 was asked for. */
+  /** The URL that it listens at, with the actual port even if port 0 was configured. */
   url: string
   context: Context
   stop(): Promise<void>
 }
 
-/** With the time that jobs are given, well within what a process has to stop. */
+/** Together with the grace of jobs, this is well within the time that a process has to stop. */
 const REQUESTS_GRACE_MS = 10_000
 
-/** A query waits for a connection and for the database behind those of other requests. */
-function databaseTurn(db: Db): (done: () => void) => void {
+/** Resolves after the queries of other requests that already wait for a connection and the database. */
+function afterQueuedQueries(db: Db): (done: () => void) => void {
   const query = sql`select 1`.compile(db)
   return (done) => void db.executeQuery(query).then(done, done)
 }
@@ -35,8 +35,8 @@ export async function startGateway(config: Config, secrets: Secrets, overrides: 
   await using opened = new AsyncDisposableStack()
   const tools = await openTools(config, secrets, overrides, opened)
   await tools.continuity.start()
-  await noteSigningKey(tools)
-  const context = await openRooms(tools, secrets)
+  await recordSigningKey(tools)
+  const context = await openModules(tools, secrets)
   opened.defer(() => context.egress.save())
   opened.defer(() => context.logWriter.stop())
   opened.defer(() => context.witnesses.stop())
@@ -48,10 +48,10 @@ export async function startGateway(config: Config, secrets: Secrets, overrides: 
     admit: createAdmission(config.http.maxRequestsAtOnce, { afterTurn: databaseTurn(context.database.db) }),
     badBodyLimit: badBodyLimit(context.rateLimiter, config.limits.perAddress),
     beforeWrite: context.continuity.requireCurrent,
-    onAnswer: context.metrics.noteAnswer,
+    onAnswer: context.metrics.countAnswer,
     isDatabaseUnavailable,
     tracer: context.tracer,
-    onShed: context.metrics.noteShed,
+    onShed: context.metrics.countShed,
   })
   opened.defer(() => closeService(service, { graceMs: REQUESTS_GRACE_MS }))
   addRoutes(service, context)

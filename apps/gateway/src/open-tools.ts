@@ -1,4 +1,4 @@
-// The tools, opened on this one page from the configuration.
+// Opens all tools from the configuration.
 
 import { randomBytes } from 'node:crypto'
 import { ROLES } from '@svc/api/networks'
@@ -20,7 +20,7 @@ import { openProviders } from '@svc/storage/open-providers'
 import type { Config, Secrets } from './config.ts'
 import type { Overrides, Tools } from './context.ts'
 import { type Continuity, createContinuity } from './continuity/continuity.ts'
-import type { Noted } from './continuity/noted.ts'
+import type { DocumentId } from './continuity/document-id.ts'
 import { migrations } from './db/migrations.ts'
 import type { Schema } from './db/schema.ts'
 import { postgresLimits } from './db/settings.ts'
@@ -29,10 +29,10 @@ import type { JobPayloads } from './jobs/job-payloads.ts'
 import { createKeysAt } from './keys/keys-at.ts'
 import { createStatementKeys } from './keys/statement-keys.ts'
 
-/** Jobs under way are given this long when the gateway stops. */
+/** How long running jobs may take to finish when the gateway stops. */
 const JOBS_GRACE_MS = 15_000
 
-/** What is opened is closed with `opened`, the last first; also when a later step fails. */
+/** Everything opened is closed with `opened`, in reverse order, even if a later step fails. */
 export async function openTools(
   config: Config,
   secrets: Secrets,
@@ -46,10 +46,10 @@ export async function openTools(
   const now = overrides.now ?? Date.now
 
   let continuity: Continuity | null = null
-  const database = await openDatabase<Schema, Noted>({
+  const database = await openDatabase<Schema, DocumentId>({
     url: secrets.databaseUrl,
     migrations,
-    onServer: (server) => continuity?.serverSeen(server),
+    onServer: (server) => continuity?.serverConnected(server),
     postgres: postgresLimits(config.database, config.processes),
     guard: {
       requireCurrent: async () => continuity?.guard.requireCurrent(),
@@ -67,7 +67,7 @@ export async function openTools(
         : {
             folder: config.continuity.logbookDir,
             sealing: createSealing(secrets.shortUrlSeed),
-            keptDays: config.continuity.keptDays,
+            retentionDays: config.continuity.retentionDays,
           },
     database,
     publications: publicationsOf(config, secrets, publication),
@@ -88,7 +88,7 @@ export async function openTools(
   const providers = overrides.providers ?? (await openOwnProviders())
   opened.defer(() => providers.close?.())
 
-  // Never a test's randomness: workers draw from it at any time, and none of it is in a statement.
+  // Workers draw from it at any time, which would disturb a test's randomness; no statement contains it.
   const queue = await createQueue<JobPayloads>({
     database,
     databaseUrl: secrets.databaseUrl,
@@ -98,7 +98,7 @@ export async function openTools(
     isPaused: () => watched.status().clock.isWrong,
     traces: tracer && jobTraces(tracer),
   })
-  // Jobs that wait for a database that is behind are released at once.
+  // Jobs that wait for a database that is behind are released immediately.
   opened.defer(() => queue.stop({ graceMs: watched.status().state === 'behind' ? 0 : JOBS_GRACE_MS }))
 
   const statementKeys = createStatementKeys({ secrets, database, now })
@@ -128,7 +128,7 @@ export async function openTools(
 
 const POOL_BYTES = 4096
 
-/** Small values are taken from a pool: OpenSSL needs as long for one of them as for hundreds. */
+/** Takes small values from a pool: OpenSSL needs as long for one of them as for hundreds. */
 function pooledRandomBytes(): Tools['randomBytes'] {
   let pool = new Uint8Array()
   let used = 0
@@ -139,14 +139,14 @@ function pooledRandomBytes(): Tools['randomBytes'] {
       used = 0
     }
     const taken = new Uint8Array(pool.subarray(used, used + length))
-    // No secret stays behind in the pool.
+    // No secret stays in the pool.
     pool.fill(0, used, used + length)
     used += length
     return taken
   }
 }
 
-/** Where this gateway's anchors can be read. */
+/** Where the anchors of this gateway can be read. */
 function publicationsOf({ anchors }: Config, { rpcUrls }: Secrets, key: Ed25519Signer) {
   const nodes = rpcUrls.get(ROLES.publication) ?? []
   if (!anchors.isOn) return null

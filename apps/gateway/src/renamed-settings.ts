@@ -1,5 +1,5 @@
-// Settings of 1.1.0 that are gone. One of them in the environment stops the start: a limit or a key that is silently not
-// read any more would be worse.
+// Settings of 1.1.0 that no longer exist. One of them in the environment stops the start: silently ignoring a limit or
+// a key would be worse.
 
 import { RENAMED_SALES_SETTINGS } from '@svc/payments/selling/settings'
 import type { Renamed } from '@svc/service/program/config'
@@ -7,10 +7,10 @@ import { RENAMED_PROVIDER_SETTINGS } from '@svc/storage/drivers'
 
 const rate = (name: string) => `write it into RATE_LIMITS, as ${name}`
 const spend = (name: string, coin: string) =>
-  `write it into SPEND_PER_DAY, as ${name}=<amount>${coin} in whole ${coin}, not in the billionth part: 500000000 is 0.5${coin}`
-const anchor = (option: string) => `write it into ANCHORS, behind memo or registry: ANCHORS=registry,${option}`
+  `write it into SPEND_PER_DAY, as ${name}=<amount>${coin} in ${coin} rather than billionths: 500000000 is 0.5${coin}`
+const anchor = (option: string) => `write it into ANCHORS, after memo or registry: ANCHORS=registry,${option}`
 const oidc = (setting: string, part: string) =>
-  `write it into ${setting}: ${setting}=issuer=<issuer>,audience=<audience>,jwks=<address of its keys>${part}`
+  `write it into ${setting}: ${setting}=issuer=<issuer>,audience=<audience>,jwks=<URL of its keys>${part}`
 const signer = (setting: string) =>
   `write it into ${setting}: ${setting}=<address of the signer>#public=<public key>&token=<token>`
 const bucket = 'write it into LOG_STORE: LOG_STORE=s3://<access key>:<secret>@<host>/<bucket>/<prefix>?region=<region>'
@@ -25,8 +25,8 @@ function ofOidc(name: string): Renamed {
 export const RENAMED_SETTINGS: Renamed = {
   ...RENAMED_SALES_SETTINGS,
   ...RENAMED_PROVIDER_SETTINGS,
-  OPERATOR_ACTORS: 'its name is ADMINS, with the same value',
-  S3_DOOR: 'its name is S3, with the same value',
+  OPERATOR_ACTORS: 'it is now called ADMINS, with the same value',
+  S3_DOOR: 'it is now called S3, with the same value',
   S3_HOST: 'write it into S3: S3=on,host=<host>',
   S3_REGION: 'write it into S3: S3=on,region=<region>',
   STATEMENT_KEY_SIGNER: signer('STATEMENT_KEY'),
@@ -35,7 +35,7 @@ export const RENAMED_SETTINGS: Renamed = {
   STATEMENT_KEY_NEXT_SIGNER: signer('STATEMENT_KEY_NEXT'),
   STATEMENT_KEY_NEXT_PUBLIC: signer('STATEMENT_KEY_NEXT'),
   STATEMENT_KEY_NEXT_SIGNER_TOKEN: signer('STATEMENT_KEY_NEXT'),
-  LOG_DIR: 'its name is LOG_STORE, with the same value',
+  LOG_DIR: 'it is now called LOG_STORE, with the same value',
   LOG_STORE_ENDPOINT: bucket,
   LOG_STORE_REGION: bucket,
   LOG_STORE_BUCKET: bucket,
@@ -63,7 +63,7 @@ export const RENAMED_SETTINGS: Renamed = {
   X402_LOST_PERCENT: 'write it into SPEND_PER_DAY, as x402_share=10%',
   X402_WAIT_SECONDS: 'write it into CHAIN_WAIT_SECONDS, as x402=20',
   ANCHOR_WAIT_SECONDS: 'write it into CHAIN_WAIT_SECONDS, as anchor=30',
-  ANCHOR_KIND: 'its name is ANCHORS, with the same value',
+  ANCHOR_KIND: 'it is now called ANCHORS, with the same value',
   ANCHOR_PRIORITY_MICROLAMPORTS: anchor('priority=<number>'),
   SAS_MODE: anchor('registry=per_snapshot'),
   SAS_LIFETIME_SECONDS: anchor('lifetime_seconds=<number>'),

@@ -1,5 +1,5 @@
-// Every setting of the gateway, in the order in which an operator meets them. A room reads its own in its `settings.ts`;
-// `npm run docs` writes `.env.example` and the list in docs/gateway.md from this table.
+// Every setting of the gateway, in the order in which an admin meets them. Each module reads its own in its
+// `settings.ts`; `npm run docs` writes `.env.example` and the list in docs/gateway.md from this table.
 
 import { isSlow, PROVIDER_FACTS, PROVIDERS } from '@svc/api/providers'
 import { SALES_SETTINGS } from '@svc/payments/selling/settings'
@@ -15,26 +15,30 @@ const MUST_SET: Settings = {
   STATEMENT_KEY: {
     group: 'must set',
     isSecret: true,
-    help: "Key that signs receipts, attestations and statements: 64 hex characters or a wallet's keypair, or the address of a signer (https://…, unix:/path or ssh-agent:/path) with #public=<64 hex>&token=<what it wants to see> behind it",
+    help: "Key that signs receipts, attestations and statements: 64 hex characters or a wallet's keypair, or the address of a signer (https://…, unix:/path or ssh-agent:/path) followed by #public=<64 hex>&token=<token that it requires>",
   },
   PUBLICATION_KEY: {
     group: 'must set',
     isSecret: true,
-    help: 'Key that signs the transactions which publish statements; a different one',
+    help: 'Key that signs the transactions that publish statements; different from STATEMENT_KEY',
   },
-  SHORT_URL_KEY: { group: 'must set', isSecret: true, help: 'Key that signs short-URL tokens; a third one' },
+  SHORT_URL_KEY: {
+    group: 'must set',
+    isSecret: true,
+    help: 'Key that signs short-URL tokens; different from the others',
+  },
 }
 
 const SHOULD_LOOK_AT: Settings = {
   SVC_MODE: {
     group: 'should look at',
     default: 'production',
-    help: 'development (local chains, keys made by itself) or production (refuses to start half-configured); npm start sets development',
+    help: 'development (local chains, generated keys) or production (refuses to start with an incomplete configuration); npm start sets development',
   },
   DATA_DIR: {
     group: 'should look at',
     default: './data',
-    help: 'Folder of the embedded database, of files kept on this machine, and of development keys',
+    help: 'Folder of the embedded database, of files stored on this machine, and of development keys',
   },
   DATABASE_URL: {
     group: 'should look at',
@@ -43,7 +47,7 @@ const SHOULD_LOOK_AT: Settings = {
   },
   LOGBOOK_DIR: {
     group: 'should look at',
-    help: 'Folder of the journal: a copy of every receipt, statement and change of access, from which a restored database gets back what it lacks; put it on another disk than the database; empty for the folder logbook beside the database, off for no journal',
+    help: 'Folder of the journal: a copy of every receipt, statement and change of access, from which a restored database is completed; put it on another disk than the database; empty for the folder logbook beside the database, off for no journal',
   },
   HOST: HTTP_SETTINGS.HOST,
   PORT: { ...HTTP_SETTINGS.PORT, default: '8402' },
@@ -51,11 +55,11 @@ const SHOULD_LOOK_AT: Settings = {
   LOG_KEY: {
     group: 'should look at',
     isSecret: true,
-    help: 'Key that signs the checkpoints of the transparency log; a fourth one; without it one is made beside the log at the first start',
+    help: 'Key that signs the checkpoints of the transparency log; different from the others; when empty, one is generated beside the log at the first start',
   },
   RECOVERY_PUBLIC_KEY: {
     group: 'should look at',
-    help: 'Public key whose word clients take when a statement key was stolen; its private key stays offline (svc-gateway keys new --recovery)',
+    help: 'Public key that clients trust to revoke a stolen statement key; its private key stays offline (svc-gateway keys new --recovery)',
   },
   INTERNAL_SECRET: {
     group: 'should look at',
@@ -64,11 +68,11 @@ const SHOULD_LOOK_AT: Settings = {
   },
   INTERNAL_OIDC: {
     group: 'should look at',
-    help: 'Or an identity provider for internal callers: issuer=<to the letter>,audience=…,jwks=<where its keys are>,email=…,subject=…; email and subject once for each service that may call',
+    help: 'Or an identity provider for internal callers: issuer=<exact value>,audience=…,jwks=<URL of its keys>,email=…,subject=…; repeat email and subject for each service that may call',
   },
   ADMINS: {
     group: 'should look at',
-    help: 'Internal callers that may act by hand, not only read: verified e-mail addresses and subjects of INTERNAL_OIDC tokens, or the word secret for INTERNAL_SECRET; with commas between; empty: nobody, in development everybody',
+    help: 'Internal callers that may change things, not only read: verified e-mail addresses and subjects of INTERNAL_OIDC tokens, or the word secret for INTERNAL_SECRET; separated by commas; empty for none, in development for all',
   },
   UNIT_PRICES_USD: {
     group: 'should look at',
@@ -78,59 +82,59 @@ const SHOULD_LOOK_AT: Settings = {
   TERMS: {
     group: 'should look at',
     default: '{}',
-    help: `Changes to what one unit holds, as JSON: {"gcs":{"storage_limit_bytes":1,"file_limit":1,"egress_included_bytes":1,"ttl_days":1}}; ${PROVIDERS.filter(isSlow).join(' and ')} also take settled_limit_bytes, what may be moved there in total`,
+    help: `Changes to what one unit holds, as JSON: {"gcs":{"storage_limit_bytes":1,"file_limit":1,"egress_included_bytes":1,"ttl_days":1}}; ${PROVIDERS.filter(isSlow).join(' and ')} also accept settled_limit_bytes, how much may be moved there in total`,
   },
   ENFORCE_TERMS: {
     group: 'should look at',
     default: 'false',
-    help: 'true refuses writes beyond the bytes and files that were bought for a locker, and after its end, with 507; reading and deleting go on',
+    help: 'true rejects writes beyond the bytes and files that were bought for a locker, and after its end, with 507; reading and deleting stay possible',
   },
   X402_SVM_FEE_PAYER_KEY: {
     group: 'should look at',
     isSecret: true,
-    help: "Key that pays the network fee of x402 payments on the primary chain: 64 hex characters, or a wallet's keypair; without it none are sent there",
+    help: "Key that pays the network fee of x402 payments on the primary chain: 64 hex characters, or a wallet's keypair; without it the gateway sends none there",
   },
   X402_EVM_FACILITATOR_KEY: {
     group: 'should look at',
     isSecret: true,
-    help: 'Key that sends x402 payments on EVM chains and pays their gas: 64 hex characters; without it none are sent there',
+    help: 'Key that sends x402 payments on EVM chains and pays their gas: 64 hex characters; without it the gateway sends none there',
   },
   SPEND_PER_DAY: {
     group: 'should look at',
     default:
       'publication=0.5SOL,registry_rent=1SOL,evm_registry=50MON,x402_primary=0.1SOL,x402_evm=10MON,x402_share=10%',
-    help: 'What each key may spend in a day (UTC): on publishing, on new registry accounts, on the EVM registry, on fees of failed x402 payments, and how much of the latter one payer or address may cause; 0 for no limit; one that is not given has its default',
+    help: 'What each key may spend per day (UTC): on publishing, on new registry accounts, on the EVM registry, on fees of failed x402 payments, and how much of the last one payer or address may cause; 0 for no limit; an omitted part has its default',
   },
   RATE_LIMITS: {
     group: 'should look at',
     default:
       'address=300/min,receipt=120/min,signer=600/min,statements=500/day,anchors=12/hour,anchors=48/day,failed_payments_payer=10/hour,failed_payments_address=50/hour',
-    help: 'How often: work that needs no key, by client address and by receipt; calls that mint URLs, by signer; statements of a locker for each of its units; publications of a receipt; x402 payments that failed or are on their way, by payer and by address; 0 for no limit; one that is not given has its default',
+    help: 'How often: work that needs no key, by client address and by receipt; calls that create URLs, by signer; statements of a locker for each of its units; publications of a receipt; x402 payments that failed or are pending, by payer and by address; 0 for no limit; an omitted part has its default',
   },
   S3: {
     group: 'should look at',
-    help: 'Whether S3 clients are served: on or off; on,host=s3.example.com,region=us-east-1 also serves clients that put the bucket before the host; when empty, on in development and off in production',
+    help: 'Whether S3 clients are served: on or off; on,host=s3.example.com,region=us-east-1 also serves clients that put the bucket before the host; empty for on in development and off in production',
   },
   ANCHORS: {
     group: 'should look at',
     default: 'memo',
-    help: 'How statements are published on the primary chain: memo, registry (the memo and an account in the attestation registry) or off; with commas behind it registry=latest or per_snapshot (one account for each receipt or each snapshot), lifetime_seconds=0, credential=<name>, priority=<microlamports>, low_balance=<lamports below which health warns>, memo_program=<address>',
+    help: 'How statements are published on the primary chain: memo, registry (the memo and an account in the attestation registry) or off; followed by commas and registry=latest or per_snapshot (one account for each receipt or each snapshot), lifetime_seconds=0, credential=<name>, priority=<microlamports>, low_balance=<lamports below which health warns>, memo_program=<address>',
   },
   PUBLISH: {
     group: 'should look at',
     default: 'statements',
-    help: 'What is published by itself: statements, payments (their codes) or both, with commas between; on_request publishes a statement only when its owner asks for it',
+    help: 'What is published automatically: statements, payments (their codes) or both, separated by commas; on_request publishes a statement only when its owner asks for it',
   },
   AGENT_URL: {
     group: 'should look at',
-    help: 'Address of the agent service of the same operator, for the index and the pages to name; npm start sets its own',
+    help: 'URL of the agent service of the same admin, shown in the index and on the pages; npm start sets it',
   },
 }
 
 const STORAGE: Settings = {
   LOCAL_PROVIDERS: {
     group: 'providers',
-    help: "Providers that are sold and whose files are kept on this machine's disk, with commas between; all of them in development",
+    help: "Providers that are sold and whose files are stored on this machine's disk, separated by commas; all of them in development",
   },
   ...PROVIDER_SETTINGS,
 }
@@ -144,7 +148,7 @@ const TUNING: Settings = {
   RUN_JOBS: {
     group: 'tuning',
     default: 'true',
-    help: 'false leaves queued jobs and housekeeping to other processes on the same database, one of which must do them',
+    help: 'false leaves queued jobs and housekeeping to other processes on the same database; at least one must have true',
   },
   DATABASE_LIMITS: {
     group: 'tuning',
@@ -154,17 +158,17 @@ const TUNING: Settings = {
   CLOCK_TOLERANCE_SECONDS: {
     group: 'tuning',
     default: '30',
-    help: 'PostgreSQL: by how many seconds the clock of this machine may differ from that of the database before it sells and signs nothing; 0 compares no clocks',
+    help: "PostgreSQL: by how many seconds the clock of this machine may differ from the database's; beyond that it neither sells nor signs; 0 compares no clocks",
   },
   KEEP_DAYS: {
     group: 'tuning',
     default: 'logbook=90,unpaid_quotes=30',
-    help: 'For how many days files of the journal are kept, as long as the oldest backup that may be restored, and for how many after its end a quote that nobody paid, never less than payments may be confirmed late',
+    help: 'How many days files of the journal are kept (as long as the oldest backup that may be restored), and how many days an unpaid quote is kept after it ends (at least as long as payments may be confirmed late)',
   },
   STATEMENT_KEY_NEXT: {
     group: 'tuning',
     isSecret: true,
-    help: 'Key that takes the place of STATEMENT_KEY at `svc-gateway keys rotate`, given in the same ways',
+    help: 'Key that replaces STATEMENT_KEY at `svc-gateway keys rotate`, written in the same ways',
   },
   LOG_STORE: {
     group: 'tuning',
@@ -173,13 +177,13 @@ const TUNING: Settings = {
   },
   LOG_ORIGIN: {
     group: 'tuning',
-    help: 'Name of the log, as in gateway.example/log; empty for that of BASE_URL; it is fixed with the first checkpoint',
+    help: 'Name of the log, as in gateway.example/log; empty for the name from BASE_URL; the first checkpoint fixes it',
   },
-  LOG_CHECKPOINT_SECONDS: { group: 'tuning', default: '2', help: 'Least time between two checkpoints of the log' },
+  LOG_CHECKPOINT_SECONDS: { group: 'tuning', default: '2', help: 'Shortest time between two checkpoints of the log' },
   LOG_ANCHOR_SECONDS: {
     group: 'tuning',
     default: '3600',
-    help: 'How often the newest checkpoint of the log is published on the primary chain; 0: never',
+    help: 'How often the newest checkpoint of the log is published on the primary chain; 0 for never',
   },
   LOG_POLICY_FILE: {
     group: 'tuning',
@@ -187,28 +191,28 @@ const TUNING: Settings = {
   },
   EVM_REGISTRY_CONTRACT: {
     group: 'tuning',
-    help: 'Registry contract on the EVM chain that statements are written to as well; svc-gateway deploy-evm-registry makes one',
+    help: 'Registry contract on the EVM chain that statements are also written to; svc-gateway deploy-evm-registry deploys one',
   },
   EVM_REGISTRY_KEY: {
     group: 'tuning',
     isSecret: true,
-    help: 'Key of its owner, who pays the gas: 64 hex characters',
+    help: "Key of the contract's owner, who pays the gas: 64 hex characters",
   },
   CHAIN_WAIT_SECONDS: {
     group: 'tuning',
     default: 'anchor=30,x402=20',
-    help: 'How long a caller waits for a chain to publish a statement, and to take a payment, before the answer is that the outcome is not known yet',
+    help: 'How long a caller waits for a chain to publish a statement, and to confirm a payment, before the answer reports the outcome as pending',
   },
   PAYMENT_WATCH: {
     group: 'tuning',
     default: 'calls_per_minute=300,quotes=1000',
-    help: 'LogView for payments by Solana Pay codes: questions to nodes in a minute, of all replicas together (0 looks for none), and quotes at a time',
+    help: 'Search for payments by Solana Pay codes: calls to nodes per minute, of all replicas together (0 for no search), and quotes watched at a time',
   },
   MAX_LOCKERS_PER_OWNER: { group: 'tuning', default: '50', help: 'How many lockers one owner may have' },
   ALLOW_PUBLIC_PROVISION: {
     group: 'tuning',
     default: 'false',
-    help: 'true opens a locker to every caller with its receipt id; for development only',
+    help: 'true grants access to a locker to every caller with its receipt id; for development only',
   },
   SPONSOR_OIDC: {
     group: 'tuning',
@@ -216,56 +220,56 @@ const TUNING: Settings = {
   },
   ATTEST_JWT: {
     group: 'tuning',
-    help: 'Issuer of the tokens that name a receipt to /v1/attest-code/jwt: issuer=<to the letter>,audience=…,jwks=<where its keys are>',
+    help: 'Issuer of the tokens that name a receipt to /v1/attest-code/jwt: issuer=<exact value>,audience=…,jwks=<URL of its keys>',
   },
   ORACLE_CALLBACK_SECRET: {
     group: 'tuning',
     isSecret: true,
-    help: 'Shared secret of oracles, sent as X-Oracle-Secret: with it only they have statements computed by /v1/retrieve; at least 24 characters in production',
+    help: 'Shared secret of oracles, sent as X-Oracle-Secret; when set, /v1/retrieve computes statements for them only; at least 24 characters in production',
   },
   ENVELOPE_DOMAIN_TAG: {
     group: 'tuning',
     default: DEFAULT_DOMAIN_TAG,
-    help: 'The 25 ASCII characters that separate statement signatures from everything else the key signs',
+    help: 'The 25 ASCII characters that separate statement signatures from everything else that the key signs',
   },
   ATTEST_CHECK_MODE: {
     group: 'tuning',
     default: 'recorded_hashes',
-    help: 'How the files of a statement are checked: recorded_hashes (their bytes are there; hashes as confirmed) or bytes_hashed (all bytes read and hashed anew)',
+    help: 'How the files of a statement are checked: recorded_hashes (the bytes exist; hashes as confirmed) or bytes_hashed (all bytes are read and hashed again)',
   },
   AUTO_REATTEST: {
     group: 'tuning',
     default: 'false',
-    help: 'true makes a new statement whenever files were confirmed',
+    help: 'true makes a new statement whenever files are confirmed',
   },
   CRON_ATTEST_ENABLED: {
     group: 'tuning',
     default: 'false',
-    help: 'true attests again, once a minute, lockers that changed since their last statement or had none for long',
+    help: 'true attests lockers again, once a minute, if they changed since their last statement or it is old',
   },
   CRON_ATTEST_PUSH: {
     group: 'tuning',
     default: 'false',
-    help: 'true also publishes on chain what is attested again',
+    help: 'true also publishes these statements on chain',
   },
   CRON_ATTEST_BATCH_SIZE: { group: 'tuning', default: '50', help: 'How many lockers are attested again in one run' },
   CRON_ATTEST_MIN_AGE_HOURS: {
     group: 'tuning',
     default: '24',
-    help: 'After how many hours a locker is attested again though it has not changed',
+    help: 'After how many hours an unchanged locker is attested again',
   },
   CRON_ATTEST_FILTER: {
     group: 'tuning',
     default: 'all',
-    help: 'Which lockers: all, unchanged (only for their age), opted_in (with the tag cron_attest) or tier (with a tag tier:<name>)',
+    help: 'Which lockers: all, unchanged (only if their statement is old), opted_in (with the tag cron_attest) or tier (with a tag tier:<name>)',
   },
-  CRON_ATTEST_TIERS: { group: 'tuning', help: 'Names of those tiers, with commas between' },
+  CRON_ATTEST_TIERS: { group: 'tuning', help: 'Names of those tiers, separated by commas' },
   MAX_UPLOAD_BYTES: { group: 'tuning', default: '5368709120', help: 'How large one upload may be' },
   FILE_LIMITS: {
     group: 'tuning',
     default:
       'part_bytes=8388608,recompute_bytes=10737418240,fetch_seconds=120,fetch_bytes=1073741824,fetch_signer=4,fetch_process=256',
-    help: 'How large one part of an upload session may be; how much recompute-verify reads for one answer, each file counting as 64 KiB at least; how long fetch-and-store may take, how much it may bring, and how many fetches one signer, or one locker, and one process may have under way at once',
+    help: 'How large one part of an upload session may be; how much recompute-verify reads for one answer, each file counting as at least 64 KiB; how long fetch-and-store may take, how much it may fetch, and how many fetches one signer or locker and one process may run at the same time',
   },
   ...DNS_SETTINGS,
   STORAGE_DIR: {
@@ -274,7 +278,7 @@ const TUNING: Settings = {
   },
   STAGING_DIR: {
     group: 'tuning',
-    help: 'Folder where bytes are until a provider that takes its time (arweave, filecoin) has them; gateways of one database share it; empty for staging in DATA_DIR',
+    help: 'Folder of files that a slow provider (arweave, filecoin) does not have yet; gateways of one database share it; empty for staging in DATA_DIR',
   },
   PAGES_DIR: {
     group: 'tuning',
@@ -283,7 +287,7 @@ const TUNING: Settings = {
   SYSTEM_FILENAME_PREFIX: {
     group: 'tuning',
     default: DEFAULT_SYSTEM_PREFIX,
-    help: 'The one beginning with a dot that filenames may have',
+    help: 'The only prefix with a leading dot that filenames may have',
   },
   ...LOG_SETTINGS,
   ...TRACING_SETTINGS,

@@ -1,4 +1,4 @@
-// The rooms of the gateway, from the floor up: what each keeps, and its routes.
+// The modules of the gateway, from the lowest up: the state of each, and its routes.
 
 import type { Service } from '@svc/service/http/service'
 import { httpRoutes } from './adapters/http/routes.ts'
@@ -31,8 +31,8 @@ import { openViews } from './views/state.ts'
 
 type Open = (context: Context, secrets: Secrets) => object | Promise<object>
 
-/** Each finds on the context what those before it keep. */
-const ROOMS: readonly Open[] = [
+/** Each module can use the state of those before it. */
+const MODULES: readonly Open[] = [
   openAuth,
   openPages,
   openPurchases,
@@ -47,9 +47,9 @@ const ROOMS: readonly Open[] = [
   openViews,
 ]
 
-export async function openRooms(tools: Tools, secrets: Secrets): Promise<Context> {
-  const context = tools as Context // it is one at the end
-  for (const open of ROOMS) Object.assign(context, await open(context, secrets))
+export async function openModules(tools: Tools, secrets: Secrets): Promise<Context> {
+  const context = tools as Context // complete after the loop
+  for (const open of MODULES) Object.assign(context, await open(context, secrets))
   return context
 }
 

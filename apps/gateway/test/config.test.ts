@@ -37,7 +37,7 @@ const production = () => ({
 })
 
 describe('production', () => {
-  it('CFG-01 is the default, and starts when it has all it needs', () => {
+  it('CFG-01 is the default mode, and starts with all required settings', () => {
     const { config, secrets } = readConfig(production())
     expect(config).toMatchObject({ mode: 'production', http: { port: 8402, baseUrl: 'https://gateway.example' } })
     expect(secrets.databaseUrl).toBe(`sqlite:${folder}/gateway.db`)
@@ -75,7 +75,7 @@ describe('production', () => {
     expect(() => readConfig(published)).toThrow('SHORT_URL_KEY is a development key')
   })
 
-  it('T-13 takes keys from files, and names the one that cannot be read or that others can read', () => {
+  it('T-13 reads keys from files, and names a file that cannot be read or that others can read', () => {
     const file = join(folder, 'statement.key')
     writeFileSync(file, `${key(9)}\n`, { mode: 0o600 })
     const { STATEMENT_KEY, ...rest } = production()
@@ -105,13 +105,13 @@ describe('production', () => {
     },
   )
 
-  it('T-13 refuses the wallets whose keys everybody has', () => {
+  it('T-13 refuses the wallets with published keys', () => {
     const primary = { PRIMARY_RPC_URLS: 'https://rpc.example', PRIMARY_TREASURY: TREASURY.address }
     expect(() => readConfig({ ...production(), ...primary })).toThrow('is a development wallet')
     expect(() => readConfig({ ...production(), EVM_TREASURY: DEV_TREASURY.address })).toThrow('is a development wallet')
   })
 
-  it('CFG-01 refuses half a chain, bad prices, bad terms and half an identity provider, all at once', () => {
+  it('CFG-01 refuses half a chain, bad prices, bad terms and half an identity provider in one error', () => {
     const bad = {
       ...production(),
       EVM_TREASURY: '',
@@ -147,7 +147,7 @@ describe('production', () => {
     expect(() => readConfig({ ...production(), RPC_QUORUM: 'primary=2' })).toThrow('PRIMARY_RPC_URLS has 0')
   })
 
-  it('T-45 asks a majority of three or more nodes at hosts of their own, unless a quorum is set', () => {
+  it('T-45 asks a majority of three or more nodes at separate hosts, unless a quorum is set', () => {
     const [a, b, c, d] = ['https://a.example', 'https://b.example/key', 'https://c.example', 'https://d.example']
     const quorums = (nodes: readonly unknown[], quorum = '') => {
       const [PRIMARY_TREASURY, urls] = ['FQnm7VnmFawD9Dtb4yCexQjERoZ9LkdzAYijzK5tzQEe', nodes.join(',')]
@@ -165,17 +165,17 @@ describe('production', () => {
     expect(quorums([a, b, c, d, 'https://e.example'])).toEqual([3, 3])
     expect(quorums([a, b, c], '1')).toEqual([1, 1])
     expect(quorums([a, b, c], '3')).toEqual([3, 3])
-    // Two addresses of one host are one party.
+    // Two URLs of one host count once.
     expect(quorums([a, b, `${a}/key`])).toEqual([1, 1])
   })
 
-  it('T-22 has no rate of its own', () => {
+  it('T-22 has no default fallback rate', () => {
     expect(readConfig(production()).config.payments.oracle.fallback).toEqual({})
     const set = readConfig({ ...production(), FALLBACK_USD: 'ETH=2500' }).config
     expect(set.payments.oracle.fallback).toEqual({ ETH: '2500' })
   })
 
-  it('LIM-06 LOCK-08 has a limit for each size that the interface leaves open, and each can be set', () => {
+  it('LIM-06 LOCK-08 has a configurable limit for each size that the interface leaves open', () => {
     const limitsOf = (variables: Variables) => {
       const { maxUploadBytes, partMaxBytes, fetch } = readConfig({ ...production(), ...variables }).config.storage
       return [maxUploadBytes, partMaxBytes, fetch.timeoutSeconds, fetch.maxBytes]
@@ -186,7 +186,7 @@ describe('production', () => {
     expect(limitsOf(set)).toEqual([1, 2, 3, 4])
   })
 
-  it('T-14 SPON-01 reads an identity provider with e-mail addresses and subjects, which are lists of their own', () => {
+  it('T-14 SPON-01 reads an identity provider with e-mail addresses and subjects, which are separate lists', () => {
     const provider = 'issuer=https://issuer.example,audience=gateway,jwks=https://issuer.example/jwks'
     const sponsors = (who: string) => readConfig({ ...production(), SPONSOR_OIDC: provider + who }).config.sponsors
     expect(sponsors(', email=a@x.example, email=b@x.example,subject=1 ,subject=a@y.example')).toMatchObject({
@@ -199,7 +199,7 @@ describe('production', () => {
     expect(() => readConfig({ ...production(), INTERNAL_OIDC: 'subject=1' })).toThrow('INTERNAL_OIDC must have issuer=')
   })
 
-  it('ATT-17 ATT-14 refuses a weak secret of oracles, and half an issuer of tokens', () => {
+  it('ATT-17 ATT-14 refuses a weak oracle secret and an incomplete token issuer', () => {
     const half = 'issuer=https://issuer.example,audience=gateway'
     const jwks = (address: string) => ({ ...production(), ATTEST_JWT: `${half},jwks=${address}` })
     expect(() => readConfig({ ...production(), ATTEST_JWT: half })).toThrow('ATTEST_JWT must have issuer=')
@@ -216,7 +216,7 @@ describe('production', () => {
     })
   })
 
-  it('ADD-12 keeps a provider on its own disk only where a setting names it, and its terms say so', () => {
+  it('ADD-12 stores a provider on the local disk only when a setting names it, and its terms state it', () => {
     const { config } = readConfig(production())
     expect(config.storage.drivers).toEqual({ gcs: 'local' })
     const { gcs, storj } = config.payments.terms
@@ -224,19 +224,19 @@ describe('production', () => {
     expect(() => readConfig({ ...production(), LOCAL_PROVIDERS: '' })).toThrow('LOCAL_PROVIDERS')
   })
 
-  it('T-12 the config holds no secret', () => {
+  it('T-12 the config contains no secret', () => {
     const given = { DATABASE_URL: 'postgres://u:PASSWORD@h/d', ORACLE_CALLBACK_SECRET: 'SECRET'.repeat(5) }
     const text = JSON.stringify(readConfig({ ...production(), ...given }).config)
     for (const secret of ['PASSWORD', 'SECRETSECRET', key(1), key(2), key(3)]) expect(text).not.toContain(secret)
   })
 })
 
-it('T-13 development makes its keys once under the data folder', () => {
+it('T-13 development creates its keys once under the data folder', () => {
   const first = readConfig({ SVC_MODE: 'development', DATA_DIR: folder }).secrets
   expect(readConfig({ SVC_MODE: 'development', DATA_DIR: folder }).secrets).toEqual(first)
 })
 
-/** Of the interface, which may not be renamed. */
+/** Names that the interface defines and that may not change. */
 const INTERFACE_NAMES = [
   ...['ENABLED', 'PUSH', 'BATCH_SIZE', 'MIN_AGE_HOURS', 'FILTER', 'TIERS'].map((word) => `CRON_ATTEST_${word}`),
   'AUTO_REATTEST',
@@ -253,7 +253,7 @@ const INTERFACE_NAMES = [
 describe('settings', () => {
   const { asked } = readConfig({ SVC_MODE: 'development', DATA_DIR: mkdtempSync(join(tmpdir(), 'svc-settings-')) })
 
-  it('CFG-01 each is declared once and read, and .env.example has it with its default', () => {
+  it('CFG-01 are declared once and read, and .env.example has each with its default', () => {
     expect([...asked].toSorted()).toEqual(Object.keys(SETTINGS).toSorted())
     const example = parseEnv(readFileSync(new URL('../../../.env.example', import.meta.url), 'utf8'))
     const defaults = Object.entries(SETTINGS).map(([name, { default: value = '' }]) => [name, value])
@@ -268,11 +268,11 @@ describe('settings', () => {
     for (const [name, { help }] of Object.entries(SETTINGS)) expect(help, name).toMatch(/^\S.{15,}[^.]$/)
   })
 
-  it.each(INTERFACE_NAMES)('CFG-01 %s has the name that the interface gives', (name) => {
+  it.each(INTERFACE_NAMES)('CFG-01 %s keeps the name that the interface defines', (name) => {
     expect(SETTINGS).toHaveProperty(name)
   })
 
-  it('CFG-02 each name of 1.1.0 that is gone stops the start, and says what to write', () => {
+  it('CFG-02 a removed name of 1.1.0 stops the start, and the error says what to write', () => {
     for (const [name, advice] of Object.entries(RENAMED_SETTINGS))
       expect(() => readConfig({ ...production(), [name]: 'x' }), name).toThrow(`${name} is gone: ${advice}`)
     expect(() => readConfig({ ...production(), ENVELOPE: 'x', OPERATOR_ACTORS: '' })).not.toThrow()
@@ -312,7 +312,7 @@ describe('keys that send signed payments', () => {
     expect(() => withX402({ [name]: value })).toThrow(problem)
   })
 
-  it('T-13 a key that signs what strangers wrote signs nothing else', () => {
+  it('T-13 a key that signs transactions of payers signs nothing else', () => {
     expect(() => withX402({ X402_SVM_FEE_PAYER_KEY: key(2) })).toThrow(
       'PUBLICATION_KEY and X402_SVM_FEE_PAYER_KEY must be different keys',
     )

@@ -25,7 +25,7 @@ function* textsIn(value: unknown, path: string[] = []): Generator<[path: string[
   }
 }
 
-/** Where the interface wants a hash without its prefix. */
+/** Where the interface requires a hash without its prefix. */
 const BARE: Record<string, RegExp> = {
   '/v1/storage/evidence-bundle': /^files\.\d+\.content_hash$/,
   '/v1/storage/redacted-bundle': /^files\.\d+\.content_hash$/,
@@ -73,7 +73,7 @@ describe('the conventions of the wire', () => {
     expect(seen).toBeGreaterThan(30)
   })
 
-  it('T-09 every answer names its type, forbids to guess it, and says whether it may be kept', async () => {
+  it('T-09 every response declares its type, forbids sniffing, and states whether it may be cached', async () => {
     const statuses = new Set<number>()
     for (const { method, path } of gatewayEndpoints) {
       const target = path
@@ -126,7 +126,7 @@ describe('the conventions of the wire', () => {
     },
   )
 
-  it('EVT-01 storing, confirming and attesting send nothing to anybody, whatever address a request names', async () => {
+  it('EVT-01 storing, confirming and attesting send no requests, whatever URL a caller names', async () => {
     const hosts: string[] = []
     const byFetch: ChannelListener = (message) => {
       hosts.push(String((message as { request: { origin: unknown } }).request.origin))
@@ -151,7 +151,7 @@ describe('the conventions of the wire', () => {
       unsubscribe('http.client.request.start', byHttp)
     }
     expect(hosts.length).toBeGreaterThan(5)
-    // These are the requests of this test itself.
+    // The only requests are those of this test.
     expect(new Set(hosts)).toEqual(new Set([instance.gateway.url]))
   })
 })

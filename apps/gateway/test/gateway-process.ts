@@ -1,4 +1,4 @@
-// `svc-gateway` as operators run it.
+// Starts `svc-gateway` as admins do.
 
 import { freePort } from '@svc/devnet/free-port'
 import { startProcess } from '@svc/devnet/start-process'
@@ -10,7 +10,7 @@ export const startCommand = (args: string[], env: Variables = {}) => startProces
 
 export const runCommand = (args: string[], env?: Variables) => startCommand(args, env).ended
 
-/** On the real clock. Resolves when it serves. */
+/** Starts a gateway on the real clock. Resolves when it serves. */
 export async function startGatewayProcess(variables: Variables) {
   const PORT = String(await freePort())
   const started = startCommand(['start'], { SVC_MODE: 'development', HOST: '127.0.0.1', PORT, ...variables })

@@ -32,7 +32,7 @@ afterAll(async () => {
 })
 
 forEachDatabase('a start that fails because the port is taken', (database) => {
-  it('leaves nothing open: the process ends by itself', async () => {
+  it('leaves nothing open, so that the process ends by itself', async () => {
     const { ended } = startProcess(program, { env: { ...settings, DATABASE_URL: database.url } })
     expect(await ended).toEqual({ code: 0, signal: null, stdout: 'EADDRINUSE\n', stderr: '' })
   })

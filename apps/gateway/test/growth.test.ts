@@ -25,7 +25,7 @@ function listedTables(service: string): string[] {
     .flatMap((line) => [...(line.split('|')[1] ?? '').matchAll(/`(\w+)`/g)].map(([, name]) => name!))
 }
 
-/** Without samples of the growth, of which there is one an hour, whoever asks for what. */
+/** Counts rows, except samples of the growth, of which there is one an hour in any case. */
 async function countOwnRows(db: Db): Promise<Record<string, number>> {
   const { growth_samples, ...counts } = await countRows(db as Kysely<unknown>)
   return counts
@@ -46,13 +46,13 @@ forEachDatabase('the tables of the gateway', (database) => {
     db = shop.gateway.context.database.db
   })
 
-  it('T-140 each is listed in docs/gateway.md with its bound or its sweep', async () => {
+  it('T-140 are listed in docs/gateway.md, each with its bound or its sweep', async () => {
     const names = await tableNames(db as Kysely<unknown>)
     expect(listedTables('gateway').sort()).toEqual(names.sort())
   })
 
-  /** What somebody without a locker or money can send; each line once from each address. */
-  async function strangers(address: string): Promise<void> {
+  /** Sends what a caller without a locker or money can send; each line once from each address. */
+  async function sendUnauthenticated(address: string): Promise<void> {
     const headers = { 'x-forwarded-for': address }
     const keyed = { ...headers, 'idempotency-key': address }
     const tx = `0x${randomBytes(32).toString('hex')}`
@@ -95,24 +95,24 @@ forEachDatabase('the tables of the gateway', (database) => {
     expect(answer.status).toBe(200)
   }
 
-  it("T-140 return to where they were after a day of strangers' requests and the sweeps", {
+  it('T-140 return to their size after a day of unauthenticated requests and the sweeps', {
     tags: ['nightly'],
   }, async () => {
     const { queue } = shop.gateway.context
-    // What other tests left is swept first.
+    // The sweep first removes what other tests left.
     market.clock.advance(31 * DAY)
     await queue.drain()
     const before = await countOwnRows(db)
     for (let step = 0; step < STEPS; step++) {
-      for (let i = 0; i < ADDRESSES_PER_STEP; i++) await strangers(`198.51.${step}.${i}`)
+      for (let i = 0; i < ADDRESSES_PER_STEP; i++) await sendUnauthenticated(`198.51.${step}.${i}`)
       market.clock.advance(DAY / STEPS)
-      // Nonces are also kept by the clock of the database, which does not move with this one.
+      // The clock of the database, which this test does not move, also decides when nonces are forgotten.
       await writable(db).updateTable('nonces').set({ forget_at: 0 }).execute()
       await queue.drain()
     }
     const after = await countOwnRows(db)
     const grown = Object.keys(after).filter((name) => after[name]! > before[name]!)
-    // Nothing but quotes and their templates outlives the day, and their keys for another one.
+    // Only quotes and their templates outlive the day, and their keys outlive another one.
     expect(grown.sort()).toEqual(['idempotency_keys', 'pay_requests', 'quote_templates'])
     expect(after.pay_requests).toBe(before.pay_requests! + STEPS * ADDRESSES_PER_STEP * 3)
     market.clock.advance(DAY)
@@ -124,7 +124,7 @@ forEachDatabase('the tables of the gateway', (database) => {
     expect(await countOwnRows(db)).toEqual(before)
   })
 
-  it('T-140 PAY-56 the sweep keeps what was paid, and what may still be confirmed', async () => {
+  it('T-140 PAY-56 the sweep keeps paid quotes and those that may still be confirmed', async () => {
     const { queue } = shop.gateway.context
     const paid = await shop.quote({ units: 1 })
     const leg = paid.accepts[0]!
@@ -145,7 +145,7 @@ forEachDatabase('the tables of the gateway', (database) => {
     expect((await countOwnRows(db)).quote_templates).toBeGreaterThan(0)
   })
 
-  it('T-140 the sweep keeps only so many quotes that cannot be confirmed any more, and the newest of them', async () => {
+  it('T-140 the sweep keeps a limited number of quotes that can no longer be confirmed, the newest ones', async () => {
     const { context } = shop.gateway
     const ids: string[] = []
     for (let i = 0; i < 6; i++) {

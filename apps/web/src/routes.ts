@@ -18,7 +18,9 @@ export interface Route {
 /** Wallets bring their pictures as data: URLs. */
 const WALLET_POLICY = { 'img-src': "'self' data:" }
 
-/** Some storage providers take and send bytes themselves: the gateway redirects there, and names them here (SHORT-09). */
+/**
+ * Some storage providers take and send bytes themselves: the gateway redirects there, and names them here (SHORT-09).
+ */
 const LOCKER_POLICY = { ...WALLET_POLICY, 'connect-src': "'self' {storage}" }
 
 /** Visitors name nodes of chains and places of bundles themselves; all the work is done in a worker. */
@@ -31,7 +33,9 @@ const VERIFY = {
   load: () => import('./pages/verify/verify.tsx'),
 }
 
-/** Pictures are shown from memory, and PDF files are drawn by a worker. Nothing of a file is ever part of the document. */
+/**
+ * Pictures are shown from memory, and PDF files are drawn by a worker. Nothing of a file is ever part of the document.
+ */
 const VIEW_POLICY = {
   'img-src': "'self' blob:",
   'media-src': "'self'",

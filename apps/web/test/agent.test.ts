@@ -150,9 +150,9 @@ it('T-68 delegates a locker by two signatures, shows what was found, and takes t
 
   await agent.context.queue.drain()
   await button(page, 'Refresh').click()
-  await entry.getByText('At work').waitFor()
+  await entry.getByText('Active').waitFor()
   await entry.getByRole('button', { name: /^Show findings/ }).click()
-  for (const text of [/checked in this browser/, /^First look at the locker/, /^Cannot be fetched$/])
+  for (const text of [/checked in this browser/, /^First check of the locker/, /^Cannot be fetched$/])
     await page.getByText(text).waitFor()
   await expectGoodLooks(page, 'agent-findings')
   expect(await page.locator('img[src="x"]').count()).toBe(0)

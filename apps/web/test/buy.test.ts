@@ -171,7 +171,7 @@ describe('a wallet of the wallet standard', () => {
     await expectGoodLooks(page, 'buy-late')
     await stop.click()
     await page.unrouteAll()
-    await page.getByRole('button', { name: 'Look again' }).click()
+    await page.getByRole('button', { name: 'Check again' }).click()
     await receiptShown(page)
   })
 
@@ -259,7 +259,7 @@ describe('a wallet of EIP-6963', () => {
     expect(wallet.sent.length).toBe(1)
     await page.getByRole('link', { name: 'Buy another' }).click()
     await begin()
-    await page.getByLabel(/I have looked/).check()
+    await page.getByLabel(/I have checked/).check()
     await page.getByRole('button', { name: /^Nothing was sent/ }).click()
     await payButton(page).waitFor()
     wallet.answer('reject')

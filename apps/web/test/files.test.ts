@@ -336,7 +336,7 @@ describe('a file', () => {
     await expectGoodLooks(page, 'files-details')
     await click(page, 'Share')
     await page.getByLabel('The link works for').selectOption('15 minutes')
-    await click(page, 'Make a link')
+    await click(page, 'Create a link')
     await page.getByRole('img', { name: 'The link as a QR code' }).waitFor()
     await expectGoodLooks(page, 'files-share')
     const url = (await dialog(page).locator('code').textContent())!
@@ -347,7 +347,7 @@ describe('a file', () => {
     const forever = { label: 'as long as the public link of the locker is open' }
     await page.getByLabel('The link works for').selectOption(forever)
     await page.getByText('Anyone with this link can open every file in the locker. Once the locker is').waitFor()
-    await click(page, 'Make a link')
+    await click(page, 'Create a link')
     expect(await dialog(page).locator('code').textContent()).toBe(
       `${site.url}/view/${testbed.locker.receipt_id}/shared.txt`,
     )
@@ -430,7 +430,7 @@ describe('a file', () => {
     await click(page, 'Encrypt')
     await page.getByLabel('A passphrase').check()
     await page.getByLabel('Passphrase', { exact: true }).fill('correct horse')
-    await page.getByLabel('Passphrase again').fill('wrong horse')
+    await page.getByLabel('Repeat the passphrase').fill('wrong horse')
     await click(page, 'Encrypt with it')
     await page.getByText('The two passphrases differ.').waitFor()
     await expectGoodLooks(page, 'files-key')
@@ -469,7 +469,7 @@ describe('a file', () => {
       await click(page, 'Close')
     }
     await page.getByRole('row').filter({ hasText: '.png' }).locator('.files-open').click()
-    await page.getByText('This is not a picture that the browser can show.').waitFor()
+    await page.getByText('The browser cannot show this picture.').waitFor()
     await click(page, 'Close')
     await page.getByRole('row').filter({ hasText: 'very long' }).locator('.files-open').click()
     await expectGoodLooks(page, 'files-hostile-details')

@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 it('LOG-40 shows what the log has signed, and who vouches for it', async () => {
   const { page } = await visit(site, '/log')
-  await page.getByText('Your browser is seeing this log for the first time, and remembers it with 1 entry.').waitFor()
+  await page.getByText('This is your browser’s first visit to this log, which has 1 entry.').waitFor()
   await page.getByText(/^one cosigned on .* UTC$/).waitFor()
   await page.getByText('No checkpoint has been published on chain yet.').waitFor()
   const { root } = (await (await fetch(`${site.url}/v1/log`)).json()) as LogState
@@ -35,7 +35,7 @@ it('LOG-41 LOG-42 lists entries, and proves one by its number or its digest', as
   await entryCard(page, 'Entry 0').getByText('Proven here').waitFor()
   await page.getByRole('cell', { name: 'proven', exact: true }).waitFor()
   await lookUp(page, '7'.repeat(64))
-  await page.getByRole('heading', { name: 'The log has no such statement' }).waitFor()
+  await page.getByRole('heading', { name: 'This statement is not in the log' }).waitFor()
   await lookUp(page, site.digest.toUpperCase())
   await entryCard(page, 'Entry 0').getByText('Proven here').waitFor()
   expect(await entryCard(page, 'Entry 0').textContent()).toContain(site.digest)
@@ -43,13 +43,13 @@ it('LOG-41 LOG-42 lists entries, and proves one by its number or its digest', as
 
 it('LOG-43 raises an alarm where the log has another history than this browser saw', async () => {
   const { page } = await visit(site, '/log')
-  await page.getByText('for the first time').waitFor()
+  await page.getByText('first visit to this log').waitFor()
   await showLog(page, await otherLog(4))
   await page.reload()
   await alarm(page, 'This log has rewritten its history')
   await showLog(page, null)
   await page.reload()
-  await page.getByText('This log is the same as when you were here').waitFor()
+  await page.getByText('This log is unchanged since your last visit').waitFor()
   expect(await page.getByRole('alert').count()).toBe(0)
 })
 

@@ -15,7 +15,7 @@ import { alarm, entryCard, lookUp, otherLog, publish, showLog } from './log-page
 import { LOG_KEY, useSite } from './site.ts'
 import { click, expectCalm, expectGoodLooks, visit } from './visit.ts'
 
-const SAME = 'This log is the same as when you were here'
+const SAME = 'This log is unchanged since your last visit'
 
 describe('a log that grows', { shuffle: false }, () => {
   const site = useSite({ withLog: true })
@@ -35,7 +35,7 @@ describe('a log that grows', { shuffle: false }, () => {
     await expectGoodLooks(page, 'log-empty')
     await publish(site)
     await click(page, 'Read again')
-    await page.getByText('for the first time, and remembers it with 1 entry.').waitFor()
+    await page.getByText('first visit to this log, which has 1 entry.').waitFor()
 
     const { database, queue } = site.gateway.context
     const anHourAgo = writable(database.db).updateTable('log_checkpoints')
@@ -53,7 +53,7 @@ describe('a log that grows', { shuffle: false }, () => {
       .execute()
     await publish(site)
     await page.reload()
-    await page.getByText(/^This log has only grown since you were here \(1 entry on .* UTC\)\.$/).waitFor()
+    await page.getByText(/^This log has only grown since your last visit \(1 entry on .* UTC\)\.$/).waitFor()
     await page.getByText('23 entries more').waitFor()
     await page.getByText('The first entry is published on chain.').waitFor()
     await page.getByText('The published root matches these entries.').waitFor()
@@ -81,7 +81,7 @@ describe('a log that grows', { shuffle: false }, () => {
     await expectGoodLooks(page, 'log')
     for (const [text, answer] of [
       ['23', 'The gateway no longer has this statement.'],
-      ['24', 'There is no such entry: the log has 24 entries, and the last one is 23.'],
+      ['24', 'This entry does not exist: the log has 24 entries, and the last one is 23.'],
       ['-1', 'This is neither the number of an entry nor a digest'],
     ] as const) {
       await lookUp(page, text)
@@ -103,7 +103,7 @@ describe('a log that was seen', () => {
   beforeEach(async () => {
     await publish(site)
     page = (await visit(site, '/log')).page
-    await page.getByText('for the first time').waitFor()
+    await page.getByText('first visit to this log').waitFor()
   })
 
   it('LOG-43 stays an alarm that rewrote its history, with both checkpoints to save', async () => {
@@ -131,7 +131,7 @@ describe('a log that was seen', () => {
   it('LOG-43 is an alarm where it has taken entries back', async () => {
     await showLog(page, await otherLog(0))
     await page.reload()
-    await alarm(page, 'This log has taken entries back')
+    await alarm(page, 'Entries were removed from this log')
     expect(await page.getByRole('button', { name: 'Save both checkpoints' }).count()).toBe(1)
   })
 
@@ -142,7 +142,7 @@ describe('a log that was seen', () => {
     await page.getByText('It could not be checked whether this log has only grown').waitFor()
     await showLog(page, new Map([['checkpoint', Buffer.from(String(checkpoint).replace('\n4\n', '\n5\n'))]]))
     await page.reload()
-    await page.getByRole('heading', { name: 'This is not what the log has signed' }).waitFor()
+    await page.getByRole('heading', { name: 'The log has not signed this' }).waitFor()
     await showLog(page, null)
     await page.route(/\/v1\/log$/, (route) => route.fulfill({ status: 503, json: { error: 'STORAGE_UNAVAILABLE' } }))
     await page.reload()
@@ -175,7 +175,7 @@ describe('a log that was seen', () => {
     await alarm(page, 'This is not the log that you saw here before')
     await click(page, 'Accept the log as it is now')
     await page.getByRole('dialog').getByRole('button', { name: 'Accept the log as it is now' }).click()
-    await page.getByText('for the first time').waitFor()
+    await page.getByText('first visit to this log').waitFor()
     await page.reload()
     await page.getByText(SAME).waitFor()
     expect(await page.getByRole('alert').count()).toBe(0)

@@ -91,9 +91,9 @@ describe('the welcome page', () => {
     await find('hello', 'Not recognized')
     await find(toBase58(Uint8Array.from(site.keypair)), 'This is a secret key')
     expect(asked.filter((url) => url.includes('/v1/'))).toEqual([])
-    await find(site.anchor.tx, 'This gateway published a statement with it.')
-    await find(site.digest, 'This gateway published a statement with it.')
-    await find('7'.repeat(64), /nobody can ask here who keeps a file.*if this was one, the gateway has seen it/)
+    await find(site.anchor.tx, 'This gateway published a statement with this transaction.')
+    await find(site.digest, 'This gateway published a statement with this transaction.')
+    await find('7'.repeat(64), /the gateway does not tell who stores a file.*if this was one, the gateway has seen it/)
     expect(asked.filter((url) => url.includes('/v1/')).map((url) => url.slice(site.url.length))).toEqual([
       `/v1/anchors/${site.anchor.tx}`,
       `/v1/anchors/${site.digest}`,
@@ -125,7 +125,7 @@ describe('the welcome page', () => {
     await page.getByText("it's mine.json").waitFor()
     expect(page.url()).toBe(`${site.url}/verify`)
     await drop('other.json', '{"schema":"<img src=x onerror=alert(1)>"}')
-    await page.getByRole('heading', { name: 'This is not a bundle that can be checked' }).waitFor()
+    await page.getByRole('heading', { name: 'This bundle cannot be checked' }).waitFor()
     expect(asked).toEqual([])
     expectCalm(page)
   })
@@ -134,7 +134,7 @@ describe('the welcome page', () => {
 describe('the API page', () => {
   it('VER-22 says that there is no such operation, also where the address is no valid encoding', async () => {
     const { page } = await visit(site, '/docs#%')
-    await page.getByText('There is no operation “%” in this interface.').waitFor()
+    await page.getByText('This API has no operation “%”.').waitFor()
     expectCalm(page)
   })
 
@@ -179,10 +179,10 @@ describe('the API page', () => {
     await expect.poll(signed).toBe(2)
     await page.getByText('200 OK').waitFor()
     await page.getByRole('button', { name: 'Change key' }).click()
-    await page.getByRole('button', { name: 'Make a throwaway key' }).click()
+    await page.getByRole('button', { name: 'Create a throwaway key' }).click()
     await send.click()
     await page.getByText('SIGNATURE_INVALID').last().waitFor()
-    expect(signed()).toBe(3)
+    await expect.poll(signed).toBe(3)
     const secrets = [JSON.stringify(site.keypair).slice(1, 60), toBase58(Uint8Array.from(site.keypair))]
     for (const secret of secrets) expect(sent.join('\n')).not.toContain(secret)
     const stored = await page.evaluate(() =>

@@ -41,14 +41,14 @@ it('PAY-01 LOCK-02 a person buys, drops files in, attests and shares; a stranger
   await page.getByRole('tab', { name: 'Proof' }).click()
   await page.getByRole('button', { name: 'Attest and publish' }).click()
   const dialog = page.getByRole('dialog')
-  await page.getByRole('list', { name: 'Where it stands' }).getByText('Final').waitFor()
+  await page.getByRole('list', { name: 'Progress' }).getByText('Final').waitFor()
   await page.getByRole('tab', { name: 'Files' }).click()
   await click(page, 'photos')
   await click(page, 'sum.txt')
   await dialog.getByText('the sum is 42').waitFor()
   await click(page, 'Share')
   await page.getByLabel('The link works for').selectOption('15 minutes')
-  await click(page, 'Make a link')
+  await click(page, 'Create a link')
   await page.getByRole('img', { name: 'The link as a QR code' }).waitFor()
   const link = (await dialog.locator('code').textContent()) as string
   expectCalm(page, 402, 404) // A quote, and a locker that was only paid for.

@@ -67,7 +67,7 @@ describe('the verify page', () => {
   it('T-61 T-38 checks a receipt of the gateway: grey until keys, files and a node are given, then green', async () => {
     const { page, origins, problems } = await visit(site, `/verify/${site.locker.receipt_id}`)
     await verdict(page, /Nothing failed, but \d+ things were not checked/)
-    await page.getByText('Without a key that you trust, anybody could have made this bundle.').waitFor()
+    await page.getByText('Without a key that you trust, anyone could have made this bundle.').waitFor()
     for (const id of ['merkle_root_matches', 'signature_valid', 'receipt_signature_valid'])
       expect(await fact(page, id)).toBe('passed')
     for (const id of ['key_pinned', 'files_match', 'anchor_tx_succeeded']) {
@@ -185,7 +185,7 @@ describe('the verify page', () => {
       await summary.getByText('not named: the bundle is redacted').waitFor()
       await summary.getByText('2 of 4 files: nothing is said of their names, sizes and contents').waitFor()
       expect(await facts('inclusion_proven', 'merkle_root_matches')).toEqual(['passed', 'not checked'])
-      await page.getByText('The bundle shows some of the files only: ask for the whole bundle').waitFor()
+      await page.getByText('The bundle shows only some of the files: ask for the complete bundle').waitFor()
       expect(await page.getByRole('tab').allTextContents()).toEqual(['Files and tree'])
       expect(await page.getByRole('button', { name: 'Open a receipt file' }).count()).toBe(0)
       await expectGoodLooks(page, 'verify-redacted')
@@ -205,8 +205,8 @@ describe('the verify page', () => {
 
     it('VER-15 says that version 1 signs its root only', async () => {
       const { page, summary, facts } = await open(vector('v1'))
-      await summary.getByText('a bundle of version 1 signs its Merkle root only').waitFor()
-      await page.getByText('This is a bundle of version 1, which signs its root only: ask for a newer').waitFor()
+      await summary.getByText('a bundle of version 1 signs only its Merkle root').waitFor()
+      await page.getByText('This is a bundle of version 1, which signs only its root: ask for a newer').waitFor()
       expect(await facts('signature_valid', 'statement_digest_matches')).toEqual(['passed', 'not checked'])
       await pinKeys(page, VECTORS_KEY)
       await page.locator('#key_pinned.fact-passed').waitFor()
@@ -237,7 +237,7 @@ describe('the verify page', () => {
     await page.locator('#files_match.fact-passed').waitFor()
     // Anybody may have signed it: all that passes does not make it green.
     await verdict(page, /Nothing failed/)
-    await page.getByText('Without a key that you trust, anybody could have made this bundle.').waitFor()
+    await page.getByText('Without a key that you trust, anyone could have made this bundle.').waitFor()
     expect(await page.locator('.verdict-passed').count()).toBe(0)
     expectCalm(page)
   })
@@ -274,7 +274,7 @@ describe('the verify page', () => {
     await click(page, 'Check another bundle')
     for (const [text, code] of refused) {
       await choose(page, text)
-      await verdict(page, 'This is not a bundle that can be checked')
+      await verdict(page, 'This bundle cannot be checked')
       await page.getByText(`(${code})`).waitFor()
     }
     await choose(page, site.bundle)

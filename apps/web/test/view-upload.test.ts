@@ -99,10 +99,10 @@ describe('the viewer of an upload', () => {
   it('ADD-19 T-49 says so where a file was replaced, and where the link opens nothing', async () => {
     await client.put(site.locker, 'inbox/film.webm', utf8('something private'), { contentType: 'text/plain' })
     const { page } = await visit(site, viewer.replace('notes.txt', 'film.webm'))
-    await page.getByText('There is no such file').waitFor()
+    await page.getByText('File not found').waitFor()
     await listed(page).getByRole('link', { name: 'inbox/notes.txt', exact: true }).waitFor()
     await page.goto(site.url + viewer.replace(/\.[\w-]{43}\//, `.${'A'.repeat(43)}/`))
-    await page.getByText('Nothing is shared with this link').waitFor()
+    await page.getByText('This link does not work').waitFor()
     expect(await listed(page).count()).toBe(0)
   })
 })

@@ -48,7 +48,7 @@ const encoded = (filename: string) => filename.split('/').map(encodeURIComponent
 const viewPath = (filename: string, id = site.locker.receipt_id) => `/view/${id}/${encoded(filename)}`
 const publicPath = (filename: string) => `/v1/r/${site.locker.receipt_id}/f/${encoded(filename)}`
 const compared = (page: Page) => page.getByText('Matches what was received').waitFor()
-const proven = (page: Page) => page.getByText('In a statement that was published on chain').waitFor()
+const proven = (page: Page) => page.getByText('It is in a statement that was published on chain').waitFor()
 const content = (page: Page) => page.getByLabel('Content of the file', { exact: true })
 
 const KINDS: [name: string, filename: string, ready: (page: Page) => Promise<unknown>][] = [
@@ -239,7 +239,7 @@ describe('what cannot be shown', () => {
   const refused = (status: number, error: string) => (route: Route) => route.fulfill({ status, json: { error } })
 
   it.each<[name: string, title: string, answer: (route: Route) => Promise<void>]>([
-    ['missing', 'There is no such file', (route) => route.continue()],
+    ['missing', 'File not found', (route) => route.continue()],
     ['taken-down', 'This file was taken down', refused(451, 'LOCKER_TAKEN_DOWN')],
     ['frozen', 'This locker is frozen', refused(423, 'LOCKER_FROZEN')],
     ['offline', 'The gateway did not answer', (route) => route.abort()],
@@ -261,7 +261,7 @@ describe('what cannot be shown', () => {
     expect(await page.getByRole('link', { name: 'Verify this receipt' }).count()).toBe(0)
     await client.changePublicLink(locker, 'close')
     await page.reload()
-    await page.getByText('Nothing is shared with this link').waitFor()
+    await page.getByText('This link does not work').waitFor()
     expect(await page.getByRole('link', { name: 'Is this your locker?' }).getAttribute('href')).toBe(
       `${site.url}/locker`,
     )

@@ -1,4 +1,4 @@
-// Everything an operator can set, read once from the variables; all problems are reported together.
+// The whole configuration, read once from the environment variables; all problems are reported together.
 
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -19,9 +19,9 @@ export interface Config {
   dataDir: string
   http: HttpSettings
   log: { level: LogLevel }
-  /** Stands in the key and in every cosignature. */
+  /** Part of the key and of every cosignature. */
   name: string
-  /** A policy: the logs that are witnessed, with their addresses where they are monitored. */
+  /** A policy: the witnessed logs, with an address for each monitored one. */
   logsFile: string
   monitor: MonitorSettings
 }
@@ -35,7 +35,7 @@ export interface Secrets {
 export function readConfig(variables: Variables): { config: Config; secrets: Secrets; asked: ReadonlySet<string> } {
   const settings = new SettingsReader(variables, SETTINGS)
   const dataDir = resolve(settings.text('DATA_DIR'))
-  // No address has to be given: logs and verifiers have that of their witnesses from a policy.
+  // No address is required: logs and verifiers get the addresses of their witnesses from a policy.
   const http = readHttpSettings(settings, 'development')
   const config: Config = {
     dataDir,

@@ -11,7 +11,7 @@ import type { KnownLogs } from './logs/known-logs.ts'
 export interface Context {
   config: Config
   database: Database<Schema>
-  /** Whose cosignatures these are. */
+  /** The key that signs the cosignatures. */
   key: NoteKey
   sign: Sign
   logs: KnownLogs
@@ -20,7 +20,7 @@ export interface Context {
   now: () => number
 }
 
-/** What tests replace; everything else is the real thing. */
+/** The parts that tests replace; everything else is real. */
 export type Overrides = Partial<Pick<Context, 'now' | 'log'>>
 
 /** Unix seconds. */

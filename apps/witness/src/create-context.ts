@@ -10,7 +10,7 @@ import { migrations } from './db/migrations.ts'
 import type { Schema } from './db/schema.ts'
 import { openKnownLogs } from './logs/known-logs.ts'
 
-/** Whatever needs closing is added to `opened`, also when a later step fails. */
+/** Resources to close are added to `opened`, even if a later step fails. */
 export async function createContext(
   opened: AsyncDisposableStack,
   config: Config,

@@ -1,4 +1,4 @@
-// `svc-witness [command]`: what an operator runs, configured by the environment.
+// `svc-witness [command]`: the command line of the witness, configured by environment variables.
 
 import { importBundled } from '@svc/service/program/bundle'
 
@@ -8,15 +8,15 @@ interface Command {
 
 const COMMANDS: Record<string, { about: string; load: () => Promise<Command> }> = {
   start: {
-    about: 'run the witness until it is stopped (also without a command)',
+    about: 'run the witness until it is stopped (the default)',
     load: () => importBundled(new URL('./bin/start.ts', import.meta.url)),
   },
   key: {
-    about: 'print its key, for the policies of others; makes one if there is none',
+    about: 'print its key, for the policies of others; creates one if there is none',
     load: () => import('./bin/key.ts'),
   },
   'check-alarm': {
-    about: 'say what the evidence of an alarm shows: check-alarm <file> <key of the log>',
+    about: 'verify the evidence of an alarm: check-alarm <file> <key of the log>',
     load: () => import('./bin/check-alarm.ts'),
   },
 }
@@ -30,7 +30,7 @@ if (name === 'help' || name === '--help' || name === '-h') {
   const { run } = await (COMMANDS[name] as (typeof COMMANDS)[string]).load()
   await run()
 } else {
-  console.error(`svc-witness: there is no command "${name}": see svc-witness --help`)
+  console.error(`svc-witness: unknown command "${name}": see svc-witness --help`)
   process.exitCode = USAGE
 }
 

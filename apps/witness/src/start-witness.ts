@@ -1,4 +1,4 @@
-// Wires the rooms of a witness together, starts it and stops it.
+// Wires the modules of a witness together, starts it and stops it.
 
 import { isDatabaseUnavailable } from '@svc/database/unavailable'
 import { formatKey } from '@svc/protocol/transparency/note'
@@ -15,7 +15,7 @@ import { createMonitor, type Monitor } from './monitor/monitor.ts'
 import { witnessRoutes } from './witness/routes.ts'
 
 export interface Witness {
-  /** Where it listens, with the real port even when port 0 was configured. */
+  /** The address on which it listens, with the actual port even when port 0 was configured. */
   url: string
   context: Context
   monitor: Monitor

@@ -14,7 +14,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-it('WIT-07 needs no settings: it is named after its address, and makes its key once', () => {
+it('WIT-07 a witness without settings is named after its address and creates its key once', () => {
   const { config, secrets } = readConfig({ DATA_DIR: folder, BASE_URL: 'https://witness.example/w1/' })
   expect(config).toMatchObject({ name: 'witness.example/w1', http: { port: 8404 }, logsFile: join(folder, 'logs.txt') })
   expect(readConfig({ DATA_DIR: folder }).secrets).toEqual(secrets)
@@ -22,7 +22,7 @@ it('WIT-07 needs no settings: it is named after its address, and makes its key o
   expect(JSON.stringify(config)).not.toContain(readFileSync(join(folder, 'witness.key'), 'utf8').trim())
 })
 
-it('WIT-07 a key that was named and is not there is a mistake, never a new key', () => {
+it('WIT-07 a configured key file that is missing is an error, and no new key is created', () => {
   const missing = join(folder, 'missing')
   expect(() => readConfig({ DATA_DIR: missing, WITNESS_KEY_FILE: join(missing, 'key') })).toThrow(
     'WITNESS_KEY_FILE cannot',
@@ -32,12 +32,12 @@ it('WIT-07 a key that was named and is not there is a mistake, never a new key',
   expect(() => readConfig({ DATA_DIR: folder, WITNESS_KEY_FILE: join(folder, 'open.key') })).toThrow('chmod 600')
 })
 
-it('WIT-07 reports all bad settings together', () => {
+it('WIT-07 all invalid settings are reported together', () => {
   const bad = { PORT: 'x', LOG_LEVEL: 'loud', WITNESS_NAME: 'two words', WITNESS_KEY: '1234' }
   for (const name of Object.keys(bad)) expect(() => readConfig({ DATA_DIR: folder, ...bad })).toThrow(name)
 })
 
-it('CFG-01 every setting is read, and has its default in the example', () => {
+it('CFG-01 every setting is read, and the example contains its default', () => {
   const { asked } = readConfig({ DATA_DIR: folder })
   expect([...asked].toSorted()).toEqual(Object.keys(SETTINGS).toSorted())
   const example = parseEnv(readFileSync(new URL('../.env.example', import.meta.url), 'utf8'))
@@ -45,6 +45,6 @@ it('CFG-01 every setting is read, and has its default in the example', () => {
   expect(example).toEqual(Object.fromEntries(defaults))
 })
 
-it('ADD-31 no migration takes anything away', async () => {
+it('ADD-31 no migration removes anything', async () => {
   expect(await takingMigrations(migrations)).toEqual([])
 })

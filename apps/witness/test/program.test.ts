@@ -1,4 +1,4 @@
-// The program as operators run it.
+// The program as admins run it.
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -30,21 +30,21 @@ async function startProgram() {
   return { ...witness, url: `http://127.0.0.1:${PORT}` }
 }
 
-it('WIT-07 prints its key, the same each time, and says what else it can do', { tags: ['nightly'] }, async () => {
+it('WIT-07 the program prints the same key each time, and lists its commands', { tags: ['nightly'] }, async () => {
   const first = await run(['key'], { WITNESS_NAME: 'w.example' })
   expect(first).toMatchObject({ code: 0, stdout: expect.stringMatching(/^w\.example\+[0-9a-f]{8}\+\S{44}\n$/) })
   expect(await run(['key'], { WITNESS_NAME: 'w.example' })).toEqual(first)
   expect(await run(['help'])).toMatchObject({ code: 0, stdout: expect.stringContaining('svc-witness [command]') })
-  expect(await run(['sing'])).toMatchObject({ code: 2, stderr: expect.stringContaining('no command "sing"') })
+  expect(await run(['sing'])).toMatchObject({ code: 2, stderr: expect.stringContaining('unknown command "sing"') })
   const wrong = await run(['key'], { PORT: 'x' })
   expect(wrong).toMatchObject({ code: 1, stderr: expect.stringMatching(/^The configuration is not usable:\n.*PORT/) })
 })
 
-it('WIT-04 a witness that is killed goes on from the last checkpoint it answered for', async () => {
+it('WIT-04 a killed witness continues from the last checkpoint that it acknowledged', async () => {
   let last = 0
   for (const signal of ['SIGKILL', 'SIGKILL', 'SIGTERM'] as const) {
     const witness = await startProgram()
-    // Nobody has cosigned size 1 last, so the answer is what was.
+    // Size 1 is not the last cosigned size, so the response is the last size.
     const size = Number((await post(witness.url, await log.request(1, 100))).text)
     expect(size).toBeGreaterThanOrEqual(last)
     const until = size + 5
@@ -52,7 +52,7 @@ it('WIT-04 a witness that is killed goes on from the last checkpoint it answered
       const { status } = await post(witness.url, await log.request(sent, sent + 1)).catch(() => ({ status: 0 }))
       if (status !== 200) break
       last = sent + 1
-      // Ends it while the next request is under way.
+      // Kills it while the next request is in progress.
       if (last === until) void witness.kill(signal)
     }
     expect(last).toBeGreaterThanOrEqual(until)

@@ -1,4 +1,4 @@
-// Requests to a witness, and logs that ask it.
+// Requests to a witness, and logs for them.
 
 import { toBase64 } from '@svc/protocol/bytes'
 import { testKey } from '@svc/protocol/test/transparency/keys'
@@ -24,7 +24,7 @@ export function requestBody(oldSize: number, proof: readonly Hash[], checkpoint:
   return [`old ${oldSize}`, ...proof.map(toBase64), '', checkpoint].join('\n')
 }
 
-/** A log that grows by the same entries for everybody who makes one. */
+/** A log with deterministic entries: every log of this name grows in the same way. */
 export function testLog(name: string) {
   const { key, sign } = testKey(name, 'log')
   const treeAt = (size: number) => memoryLog(size === 0 ? [] : [size])

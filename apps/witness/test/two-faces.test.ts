@@ -1,4 +1,4 @@
-// A gateway that shows two faces, against a real witness, its monitor and the verifier: who catches what.
+// A gateway that shows two histories, with a real witness, its monitor and the verifier: which of them detects what.
 
 import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -20,7 +20,7 @@ type SeededLocker = Awaited<ReturnType<typeof seedLocker>>
 const OWNER = '4vJ9JU1bJJE96FWSJKvHsmmFADCg4gpZQff4P3bkLKi'
 const ORIGIN = 'gateway.example/log'
 
-describe('a gateway with two faces', { shuffle: false }, () => {
+describe('a gateway with two histories', { shuffle: false }, () => {
   let folder: string
   let policyFile: string
   let witness: TestWitness
@@ -67,7 +67,7 @@ describe('a gateway with two faces', { shuffle: false }, () => {
   async function publish(gateway: Gateway, of: SeededLocker, statements: number): Promise<void> {
     for (let i = 0; i < statements; i++) await seedStatement(gateway.context, of)
     await gateway.context.publishLog()
-    // What witnesses said is published by the next run.
+    // The next run publishes the cosignatures.
     await gateway.context.publishLog()
   }
 
@@ -81,20 +81,20 @@ describe('a gateway with two faces', { shuffle: false }, () => {
 
   const alarms = async () => (await findAlarms(witness.context.database.db, 20)).map(({ kind }) => kind)
 
-  it('T-114 MON-01 an honest history is included and cosigned, and nobody objects', async () => {
+  it('T-114 MON-01 an honest history is included and cosigned without an alarm', async () => {
     expect(await factsOf(honest, locker)).toEqual(['passed', 'passed'])
     await witness.monitor.round()
     expect(await alarms()).toEqual([])
   })
 
-  it('T-114 a second history is caught by the witness, and by the verifier of whoever is shown it', async () => {
+  it('T-114 a second history is detected by the witness, and by the verifier of its reader', async () => {
     const other = await startGateway()
     const second = await openLocker(other)
     await publish(other, second, 2)
-    // It is in a log of this name and key, of the same size, and nobody vouches for that.
+    // The statement is in a log of this name, key and size, but no witness vouches for it.
     expect(await factsOf(other, second)).toEqual(['passed', 'failed'])
     expect(await alarms()).toEqual(['fork'])
-    // Neither when it grows.
+    // Not even after it grows.
     await publish(other, second, 3)
     expect(await factsOf(other, second)).toEqual(['passed', 'failed'])
     expect(await alarms()).toContain('fork')
@@ -102,7 +102,7 @@ describe('a gateway with two faces', { shuffle: false }, () => {
     await other.stop()
   })
 
-  it('T-114 MON-05 a statement that is dropped is caught by the monitor', async () => {
+  it('T-114 MON-05 a dropped statement is detected by the monitor', async () => {
     const { db } = honest.context.database
     await writable(db)
       .updateTable('statements')

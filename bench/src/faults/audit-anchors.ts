@@ -10,7 +10,7 @@ interface Landed {
   err: unknown
 }
 
-/** Reads the chain: no statement is published by two transactions. */
+/** Checks on the chain that no statement is published by two transactions. */
 export async function auditAnchors({ check }: Audit, primaryUrl: string): Promise<void> {
   const once = check('no anchor is sent twice')
   const published = new Map<string, string>()

@@ -10,12 +10,12 @@ interface Listed {
 }
 
 /**
- * What each name holds is what was acknowledged last, and whatever is listed can be read. A restored database lists files
- * again that were deleted after its backup: their bytes are gone, and the ledger knows that they may be.
+ * Checks that each name has the bytes acknowledged last, and that every listed file can be read. A restored database
+ * lists files again that were deleted after its backup: their bytes are gone, and the ledger allows that.
  */
 export async function auditFiles({ ledger, shopper, client, each, check }: Audit): Promise<void> {
-  const kept = check('every acknowledged file is there, byte for byte, and every deletion is done')
-  const access = check('every acknowledged change of access is there')
+  const intact = check('every acknowledged file is stored byte for byte, and every deletion is done')
+  const access = check('every acknowledged change of access is stored')
   const readable = check('no file is listed whose bytes are missing')
 
   async function read(locker: LockerEntry, filename: string): Promise<string | null> {
@@ -32,10 +32,12 @@ export async function auditFiles({ ledger, shopper, client, each, check }: Audit
 
   await each(lockersOf(ledger), async (locker) => {
     for (const [filename, { possible }] of locker.files) {
-      kept.looked++
+      intact.looked++
       const found = await read(locker, filename)
       if (!possible.has(found))
-        kept.broken.push(`${locker.lockerId} ${filename}: found ${found ?? 'nothing'}, expected ${named(possible)}`)
+        intact.broken.push(
+          `${locker.lockerId} ${filename}: found ${found ?? 'nothing'}, expected ${describe(possible)}`,
+        )
     }
     const about = { ...locker, path: `/v1/lockers/${locker.lockerId}/record`, ops: ['locker:read'] }
     const record = await shopper.signed(locker.owner, 'audit', about)
@@ -55,7 +57,7 @@ export async function auditFiles({ ledger, shopper, client, each, check }: Audit
       const isUndeleted = found === null && locker.files.get(filename)?.possible.has(null) && ledger.losses.length > 0
       if (isUndeleted) ledger.restores.undeleted++
       else if (found !== content_hash) {
-        const expected = named(locker.files.get(filename)?.possible ?? new Set())
+        const expected = describe(locker.files.get(filename)?.possible ?? new Set())
         const problem = `found ${found ?? 'nothing'}, listed with ${content_hash}, expected ${expected}`
         readable.broken.push(`${locker.lockerId} ${filename}: ${problem}`)
       }
@@ -63,6 +65,6 @@ export async function auditFiles({ ledger, shopper, client, each, check }: Audit
   })
 }
 
-function named(possible: ReadonlySet<string | null>): string {
+function describe(possible: ReadonlySet<string | null>): string {
   return [...possible].map((hash) => hash ?? 'nothing').join(' or ')
 }

@@ -4,17 +4,17 @@ import { readMetric } from '../mixed/metrics.ts'
 import { completePurchase, confirmation } from '../mixed/purchase.ts'
 import type { Audit } from './check.ts'
 
-/** Every payment has exactly one receipt, and every receipt that was answered is still the same. */
+/** Checks that every payment has exactly one receipt, and that every acknowledged receipt is unchanged. */
 export async function auditPayments({ ledger, shopper, ask, each, check, client }: Audit): Promise<void> {
-  const kept = check('every acknowledged receipt is there, unchanged')
+  const unchanged = check('every acknowledged receipt is stored unchanged')
   await each(ledger.payments, async ({ receipt }) => {
     if (!receipt) return
-    kept.looked++
+    unchanged.looked++
     const { body } = await ask(`/v1/receipts/${receipt.receipt_id}`)
-    if (!isDeepStrictEqual(body, receipt)) kept.broken.push(receipt.receipt_id)
+    if (!isDeepStrictEqual(body, receipt)) unchanged.broken.push(receipt.receipt_id)
   })
 
-  const paid = check('every payment buys its locker, also when the answer was lost')
+  const paid = check('every payment buys its locker, even when the response was lost')
   await each(ledger.payments, async (payment) => {
     paid.looked++
     if (!payment.receipt && isQuoteLost(ledger, payment) && (await client.send(confirmation(payment)))?.status === 404)

@@ -10,10 +10,10 @@ interface Statement {
   envelope: Record<string, unknown>
 }
 
-/** The chain of statements of each receipt: whole, signed, and with every one that was answered. */
+/** Checks that the chain of each receipt is complete and signed, and contains every acknowledged statement. */
 export async function auditStatements({ ledger, ask, each, check, keys }: Audit): Promise<void> {
-  const linked = check('sequences have no gaps, and each statement names the one before')
-  const kept = check('every acknowledged statement and anchor is there')
+  const linked = check('sequences have no gaps, and each statement names its predecessor')
+  const stored = check('every acknowledged statement and anchor is stored')
   await each(lockersOf(ledger), async ({ receiptId, statements, anchors }) => {
     const chain = (await ask(`/v1/storage/statements?receipt_id=${receiptId}&limit=1000&envelopes=true`)).body
       .statements as Statement[]
@@ -25,12 +25,12 @@ export async function auditStatements({ ledger, ask, each, check, keys }: Audit)
         linked.broken.push(`${receiptId} statement ${sequence} (after ${i}) ${failed.join(' ')}`)
     }
     for (const [sequence, digest] of statements) {
-      kept.looked++
-      if (chain[sequence - 1]?.statement_digest !== digest) kept.broken.push(`${receiptId} statement ${sequence}`)
+      stored.looked++
+      if (chain[sequence - 1]?.statement_digest !== digest) stored.broken.push(`${receiptId} statement ${sequence}`)
     }
     for (const [sequence, tx] of anchors) {
-      kept.looked++
-      if (chain[sequence - 1]?.anchor?.tx !== tx) kept.broken.push(`${receiptId} anchor ${sequence}`)
+      stored.looked++
+      if (chain[sequence - 1]?.anchor?.tx !== tx) stored.broken.push(`${receiptId} anchor ${sequence}`)
     }
   })
 }

@@ -1,4 +1,4 @@
-// Holds a gateway to what it acknowledged, through its public interface and the chain.
+// Checks everything that a gateway has acknowledged through its public interface and the chain.
 
 import { limit } from '@svc/concurrency/locks'
 import { readPinnedKeys } from '@svc/verifier/pinned-keys'
@@ -40,10 +40,10 @@ export async function auditAll(shopper: Shopper, primaryUrl: string): Promise<Ch
   await auditFiles(audit)
   await auditStatements(audit)
   await auditAnchors(audit, primaryUrl)
-  const noticed = audit.check('nothing contradictory was answered on the way')
-  noticed.looked = lockersOf(ledger).length
-  noticed.broken.push(...ledger.violations.filter((violation) => !isReplay(violation)))
-  const envelopes = audit.check('no envelope is good twice')
+  const consistent = audit.check('no response contradicted another')
+  consistent.looked = lockersOf(ledger).length
+  consistent.broken.push(...ledger.violations.filter((violation) => !isReplay(violation)))
+  const envelopes = audit.check('no envelope is accepted twice')
   envelopes.looked = ledger.replays
   envelopes.broken.push(...ledger.violations.filter(isReplay))
   return checks

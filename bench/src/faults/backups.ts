@@ -1,4 +1,4 @@
-// Backs a database up and restores it, as operators do.
+// Backs up and restores a database as an admin does.
 
 import { copyFile, rm } from 'node:fs/promises'
 import { DatabaseSync } from 'node:sqlite'
@@ -6,7 +6,7 @@ import { createPostgresDialect } from '@svc/database/postgres'
 import { Kysely, sql } from 'kysely'
 
 export interface Backups {
-  /** Gateways may run. They lose their connections to PostgreSQL. */
+  /** Gateways may run; they lose their connections to PostgreSQL. */
   take(): Promise<void>
   /** No gateway may run. */
   restore(): Promise<void>
@@ -32,7 +32,7 @@ export function sqliteBackups(path: string, backup: string): Backups {
 export function postgresBackups(url: string): Backups {
   const live = new URL(url).pathname.slice(1)
   async function copy(source: string, target: string): Promise<void> {
-    // Not to one of the two.
+    // Connect to neither of the two databases.
     const db = new Kysely<unknown>({ dialect: createPostgresDialect(url.replace(/[^/]+$/, 'template1')) })
     const execute = (statement: string) => sql.raw(statement).execute(db)
     try {

@@ -3,7 +3,7 @@ import type { Answer, Client } from '../mixed/client.ts'
 import type { Ledger } from '../mixed/ledger.ts'
 import type { Shopper } from '../mixed/shopper.ts'
 
-/** One promise, how often it was looked at, and where it is broken. */
+/** One promise, how often it was checked, and where it is broken. */
 export interface Check {
   promise: string
   looked: number
@@ -15,9 +15,9 @@ export interface Audit {
   ledger: Ledger
   client: Client
   keys: readonly PinnedKey[]
-  /** Repeats a read until the gateway answers it. */
+  /** Repeats a read until the gateway answers. */
   ask(path: string): Promise<Answer>
-  /** Runs for each, some at a time. */
+  /** Runs `look` for each item, several concurrently. */
   each<T>(items: readonly T[], look: (item: T) => Promise<void>): Promise<void>
   check(promise: string): Check
 }

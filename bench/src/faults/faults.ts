@@ -1,18 +1,18 @@
-// What goes wrong besides killed gateways: each begins, lasts for a while, and ends.
+// The faults besides killed gateways: each begins, lasts for a while and ends.
 
 import { setTimeout } from 'node:timers/promises'
 import { honestly } from '@svc/devnet/faulty-node'
 import type { Ledger } from '../mixed/ledger.ts'
 import type { Random } from '../mixed/random.ts'
-import { cutOff, lying } from './node-lies.ts'
+import { disconnect, lying } from './node-lies.ts'
 import { restoreDatabase } from './restore.ts'
 import type { Testbed } from './testbed.ts'
 
 interface Fault {
   name: FaultName
-  /** Why it cannot be made here; null when it can. */
+  /** Why this fault is impossible here; null when it is possible. */
   obstacle(testbed: Testbed): string | null
-  /** Resolves when it is over. */
+  /** Resolves when the fault is over. */
   happen(testbed: Testbed, random: Random, ledger: Ledger): Promise<void>
 }
 
@@ -39,7 +39,7 @@ export const FAULTS: Record<FaultName, Fault> = {
     obstacle: none,
     async happen({ nodes }, random) {
       const chain = random.pick([nodes.primary, nodes.evm])
-      for (const node of chain.slice(0, random.between(1, chain.length))) node.behave(cutOff(random))
+      for (const node of chain.slice(0, random.between(1, chain.length))) node.behave(disconnect(random))
       await aWhile(random)
       for (const node of chain) node.behave(honestly)
     },

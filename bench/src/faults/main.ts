@@ -1,5 +1,5 @@
-// `npm run faults`: kills gateways at random moments of a mixed load, lets everything they depend on fail, and then
-// holds them to what they acknowledged.
+// `npm run faults`: kills gateways at random moments of a mixed load, makes everything they depend on fail, and then
+// checks that they kept everything they acknowledged.
 
 import { randomInt } from 'node:crypto'
 import { rm, writeFile } from 'node:fs/promises'
@@ -29,10 +29,10 @@ const summary = await runFaults(options, (line) => console.error(line), stop.sig
 console.log(summaryTable(summary))
 if (options.json) await writeFile(options.json, JSON.stringify(summary, null, 2))
 if (summary.isGood) await rm(summary.logFile, { force: true })
-else console.error(`log of the gateways: ${summary.logFile}; again with --seed ${options.seed}`)
+else console.error(`gateway log: ${summary.logFile}; repeat this run with --seed ${options.seed}`)
 process.exit(summary.isGood ? 0 : 1)
 
-/** Ctrl-C is no error; whatever else ends a run is one. */
+/** Ctrl-C ends a run without an error; anything else is an error. */
 function endEarly(error: Error): never {
   if (!stop.signal.aborted) throw error
   process.exit(130)
@@ -44,10 +44,10 @@ function readOptions(): (FaultsOptions & { json: string | null }) | string {
   try {
     const { values } = parseArgs({ options: names })
     const engine = values.engine ?? 'postgres'
-    if (engine !== 'postgres' && engine !== 'sqlite') return `there is no engine ${engine}\n${USAGE}`
+    if (engine !== 'postgres' && engine !== 'sqlite') return `unknown engine: ${engine}\n${USAGE}`
     const named = values.faults === 'none' ? [] : (values.faults?.split(',') ?? FAULT_NAMES)
     const unknown = named.find((name) => !FAULT_NAMES.includes(name as FaultName))
-    if (unknown !== undefined) return `there is no fault ${unknown}\n${USAGE}`
+    if (unknown !== undefined) return `unknown fault: ${unknown}\n${USAGE}`
     return {
       engine,
       rounds: readCount(values.rounds, 200),

@@ -1,10 +1,10 @@
-// What a node answers that is cut off, broken or dishonest.
+// Behaviours of a node that is disconnected, broken or dishonest.
 
 import { type Behaviour, honestly } from '@svc/devnet/faulty-node'
 import type { Random } from '../mixed/random.ts'
 
-/** Breaks every connection, or answers what says nothing. */
-export function cutOff(random: Random): Behaviour {
+/** Breaks every connection, or answers without a usable result. */
+export function disconnect(random: Random): Behaviour {
   const stalls: Behaviour = () => null
   const breaks: Behaviour = () => {
     throw new Error('the connection breaks')
@@ -23,7 +23,7 @@ export function cutOff(random: Random): Behaviour {
   ])
 }
 
-/** Says what would be expensive to believe: that nothing has landed and no block can hold it any more, or that more was paid. */
+/** Lies that would be costly to trust: that nothing has landed and every transaction has expired, or that more was paid. */
 export function lying(random: Random): Behaviour {
   const forgets: Record<string, (result: never) => unknown> = {
     getSignatureStatuses: (result: { value: unknown[] }) => ({ ...result, value: result.value.map(() => null) }),
@@ -35,22 +35,22 @@ export function lying(random: Random): Behaviour {
     eth_blockNumber: () => '0xfffffff',
     eth_getTransactionCount: () => '0x0',
   }
-  const multiplies = (result: unknown): unknown => JSON.parse(JSON.stringify(result, (_key, value) => larger(value)))
+  const multiply = (result: unknown): unknown => JSON.parse(JSON.stringify(result, (_key, value) => larger(value)))
   const inflates: Record<string, (result: never) => unknown> = {
-    getTransaction: multiplies,
-    getBalance: multiplies,
-    getTokenAccountBalance: multiplies,
-    getLatestBlockhash: multiplies,
-    eth_getTransactionReceipt: multiplies,
-    eth_getTransactionByHash: multiplies,
-    eth_call: multiplies,
-    eth_getBalance: multiplies,
+    getTransaction: multiply,
+    getBalance: multiply,
+    getTokenAccountBalance: multiply,
+    getLatestBlockhash: multiply,
+    eth_getTransactionReceipt: multiply,
+    eth_getTransactionByHash: multiply,
+    eth_call: multiply,
+    eth_getBalance: multiply,
   }
   const lies = random.pick([forgets, inflates])
   return async (call) => {
     const change = lies[call.method]
     if (!change) return honestly(call)
-    const { result, ...answer } = JSON.parse(await call.honest()) as { result: never } // an answer of our own chain
+    const { result, ...answer } = JSON.parse(await call.honest()) as { result: never } // the local chain's answer
     const changed = result === undefined || result === null ? result : change(result)
     return { body: JSON.stringify({ ...answer, result: changed }) }
   }

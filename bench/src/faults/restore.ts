@@ -1,4 +1,4 @@
-// The database is set back to a backup under load. Gateways only read until the journal of each was replayed.
+// Restores the database from a backup under load. Gateways are read-only until all their journals are replayed.
 
 import { setTimeout } from 'node:timers/promises'
 import { type Ledger, lockersOf } from '../mixed/ledger.ts'
@@ -9,7 +9,7 @@ const ASK_EVERY_MS = 200
 const CURRENT_WITHIN_MS = 120_000
 const LONGEST_REPLAY_MS = 4000
 
-/** A gateway refuses envelopes that may have been used before for so long after its start. */
+/** How long a gateway refuses envelopes after its start, because they may have been used before. */
 const REFUSED_MS = 32_000
 
 type Possible = Set<string | null>
@@ -26,13 +26,13 @@ export async function restoreDatabase(testbed: Testbed, random: Random, ledger: 
       await Promise.all(replicas.map((replica) => replica.kill()))
       await backups.restore()
       ledger.losses.push({ since, until: performance.now() })
-      forgetFiles(ledger, [before, after])
+      allowOldFiles(ledger, [before, after])
       await Promise.all(replicas.map((replica) => replica.start()))
       await Promise.all(replicas.map(({ url }) => expectReadOnly(url, ledger)))
       for (let pass = 0; pass < replicas.length; pass++) await replayAll(testbed, random, ledger)
       await untilCurrent(testbed, ledger)
     } while (random.chance(0.5))
-    // A gateway that is killed meanwhile would refuse them for as long again.
+    // A gateway that is killed meanwhile would refuse them for the same time again.
     await setTimeout(REFUSED_MS)
   })
 }
@@ -42,14 +42,14 @@ function filesOf(ledger: Ledger): Map<string, Possible> {
   return new Map(files.map(([name, { possible }]) => [name, new Set(possible)]))
 }
 
-/** Files are not in the journal: each holds what it held when the backup was taken, unless it is stored again. */
-function forgetFiles(ledger: Ledger, backups: readonly Map<string, Possible>[]): void {
+/** Files are not in the journal: each has its bytes from the time of the backup, unless it is stored again. */
+function allowOldFiles(ledger: Ledger, backups: readonly Map<string, Possible>[]): void {
   for (const { files } of lockersOf(ledger))
     for (const [name, { possible }] of files)
       for (const backup of backups) for (const hash of backup.get(name) ?? [null]) possible.add(hash)
 }
 
-/** Where the database lacks something, nothing is sold: no number is given twice. */
+/** Expects that nothing is sold while the database lacks rows, so that no number is used twice. */
 async function expectReadOnly(url: string, ledger: Ledger): Promise<void> {
   const state = await pollState(url, (known) => known !== 'checking')
   if (state !== 'behind') return
@@ -61,7 +61,7 @@ async function expectReadOnly(url: string, ledger: Ledger): Promise<void> {
   if (error !== 'database_behind') ledger.violations.push(`a gateway that is behind answered ${answer.status} ${error}`)
 }
 
-/** The journals of all replicas, some of them more than once, at once or one after the other. */
+/** Replays the journals of all replicas, some of them repeatedly, concurrently or in sequence. */
 async function replayAll(testbed: Testbed, random: Random, ledger: Ledger): Promise<void> {
   const work = testbed.replicas.map((_, i) => async () => {
     for (; random.chance(0.5); ledger.restores.killedReplays++) {

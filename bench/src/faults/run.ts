@@ -1,4 +1,4 @@
-// One run: the load, the faults beside it, and the audit.
+// One run: the load, the concurrent faults and the audit.
 
 import { setTimeout } from 'node:timers/promises'
 import { shop } from '../mixed/buyer.ts'
@@ -26,7 +26,7 @@ export interface Summary {
   options: FaultsOptions
   seconds: number
   kills: number
-  /** How often each fault happened, or why it could not. */
+  /** How often each fault happened, or why it was impossible. */
   faults: Record<string, number | string>
   acknowledged: LedgerCounts
   givenUp: number
@@ -42,14 +42,14 @@ export interface Summary {
 const GIVE_UP_MS = 180_000
 const TIMEOUT_MS = 40_000
 const LONGEST_CALM_MS = 700
-/** So that a slow machine gets something done between two kills. */
+/** The most acknowledgements between two kills, so that a slow machine makes progress. */
 const MOST_BETWEEN_KILLS = 12
 const AT_MOST_MS = 4_000
-/** How many of the kills of a lone gateway wait until it is ready. */
+/** The share of kills of a lone gateway that wait until it is ready. */
 const KILLED_READY = 0.8
 const REPLAY_SHARE = 0.35
 
-/** What `stop` ends early leaves no process, no mount and no folder. */
+/** Even when `stop` ends the run early, no process, mount or folder is left. */
 export async function runFaults(
   options: FaultsOptions,
   say: (line: string) => void,
@@ -95,7 +95,7 @@ async function runIn(testbed: Testbed, options: FaultsOptions, say: (line: strin
   )
   const failed = Promise.all(buyers).then(() => {})
   const show = (round: number) => say(`${round}/${rounds} kills: ${progress()}`)
-  const making = makeFaults(testbed, options, random, { ledger, acknowledgements, show })
+  const making = injectFaults(testbed, options, random, { ledger, acknowledgements, show })
   const faults = await Promise.race([making, failed.then(never)])
   say('waiting for the buyers to finish…')
   shopping.abort()
@@ -105,7 +105,7 @@ async function runIn(testbed: Testbed, options: FaultsOptions, say: (line: strin
   say(`auditing ${JSON.stringify(acknowledged)}`)
   const auditor = shopperOf(random, 0)
   const checks = await auditAll(auditor, testbed.chains.primary.url)
-  checks.push(neverOurFault(seen), await auditObjects(testbed, auditor))
+  checks.push(noInternalErrors(seen), await auditObjects(testbed, auditor))
   return {
     options,
     seconds: Math.round((performance.now() - startedAt) / 1000),
@@ -120,7 +120,7 @@ async function runIn(testbed: Testbed, options: FaultsOptions, say: (line: strin
     logFile: testbed.logFile,
   }
 
-  /** Waits for this many more good answers, or for a while. */
+  /** Waits for this many more successful responses, or for a while. */
   async function acknowledgements(count: number): Promise<void> {
     const good = () => (answers['200'] ?? 0) + (answers['402'] ?? 0)
     const enough = good() + count
@@ -135,8 +135,8 @@ async function runIn(testbed: Testbed, options: FaultsOptions, say: (line: strin
   }
 }
 
-/** Whatever fails, a client gets an answer that it may retry, never an internal error. */
-function neverOurFault(answers: Readonly<Record<string, number>>): Check {
+/** Checks that a client gets a retryable response for any failure, and never an internal error. */
+function noInternalErrors(answers: Readonly<Record<string, number>>): Check {
   const looked = Object.values(answers).reduce((sum, count) => sum + count, 0)
   const mistakes = Object.entries(answers).filter(([answer]) => answer.startsWith('500'))
   const broken = mistakes.map(([answer, count]) => `${answer} × ${count}`)
@@ -144,10 +144,10 @@ function neverOurFault(answers: Readonly<Record<string, number>>): Check {
 }
 
 function never(): never {
-  throw new Error('the buyers stopped by themselves')
+  throw new Error('the buyers stopped early')
 }
 
-/** Most pay on the primary chain, where a payer may pay several times at once. */
+/** Most buyers pay on the primary chain, where a payer may send several payments concurrently. */
 function payersFor(count: number): Payer[] {
   return Array.from({ length: count }, (_, i) => {
     const evm = i % 3 === 2 ? EVM_PAYERS[Math.floor(i / 3)] : undefined
@@ -155,18 +155,18 @@ function payersFor(count: number): Payer[] {
   })
 }
 
-interface Under {
+interface RunUnderLoad {
   ledger: Ledger
   acknowledgements(count: number): Promise<void>
   show(round: number): void
 }
 
-/** Kills gateways, one after the other, while the other faults come and go. */
-async function makeFaults(
+/** Kills gateways one after the other while the other faults begin and end. */
+async function injectFaults(
   testbed: Testbed,
   { rounds, faults, seed }: FaultsOptions,
   random: Random,
-  { ledger, acknowledgements, show }: Under,
+  { ledger, acknowledgements, show }: RunUnderLoad,
 ): Promise<Record<string, number | string>> {
   const happened: Record<string, number | string> = {}
   const possible = faults.filter((name) => {
@@ -175,16 +175,16 @@ async function makeFaults(
     return obstacle === null
   })
   const isOver = new AbortController()
-  const others = failInTurn({ testbed, ledger, random: seededRandom(seed + 1000) }, possible, happened, isOver.signal)
-  await Promise.all([others, killInTurn()])
+  const others = failInRounds({ testbed, ledger, random: seededRandom(seed + 1000) }, possible, happened, isOver.signal)
+  await Promise.all([others, killInRounds()])
   await Promise.all(testbed.replicas.map((replica) => replica.start()))
   return happened
 
-  async function killInTurn(): Promise<void> {
+  async function killInRounds(): Promise<void> {
     const starts = new Map(testbed.replicas.map((replica) => [replica, Promise.resolve()]))
     for (let round = 1; round <= rounds; round++) {
       const replica = random.pick(testbed.replicas)
-      // With one of the others there, the load goes on. A lone gateway is sometimes killed while it starts.
+      // While another gateway is ready, the load continues. A lone gateway is sometimes killed while it starts.
       const ready = [...starts].filter(([other]) => other !== replica).map(([, start]) => start)
       if (ready.length > 0) await Promise.race(ready)
       else if (random.chance(KILLED_READY)) await starts.get(replica)
@@ -194,7 +194,7 @@ async function makeFaults(
         await replica.kill()
         return { ready: replica.start() }
       })
-      // Whoever waits for it sees the error.
+      // The code that awaits `ready` handles the error.
       start.ready.catch(() => {})
       starts.set(replica, start.ready)
       if (round % 10 === 0 || round === rounds) show(round)
@@ -204,8 +204,8 @@ async function makeFaults(
   }
 }
 
-/** Each kind at least once, in an order of its own in every turn. */
-async function failInTurn(
+/** Makes each fault at least once, in a random order in every round. */
+async function failInRounds(
   { testbed, ledger, random }: { testbed: Testbed; ledger: Ledger; random: Random },
   names: readonly FaultName[],
   happened: Record<string, number | string>,

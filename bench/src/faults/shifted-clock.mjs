@@ -1,5 +1,5 @@
-// Loaded into a gateway before it starts: from a moment on, its clock is wrong. It is the clock of a machine that jumps,
-// so it is wrong in all of its threads; timers and `performance.now()` go on as they do then.
+// Loaded into a gateway before it starts: makes its clock jump at a given moment, as the clock of a machine may. The
+// clock is then wrong in all threads; timers and `performance.now()` are unaffected.
 
 const jumpMs = Number(process.env.CLOCK_JUMP_MS)
 const jumpAt = Date.now() + Number(process.env.CLOCK_JUMP_AFTER_MS)

@@ -1,4 +1,4 @@
-// A disk of its own that can be filled up. It takes root on Linux; elsewhere there is none.
+// A small separate disk that can be filled up. It needs root on Linux and is unavailable elsewhere.
 
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, statfsSync } from 'node:fs'
@@ -10,7 +10,7 @@ const SIZE = 768 * MEBIBYTE
 
 export interface SmallDisk {
   folder: string
-  /** Leaves not one byte. */
+  /** Fills the disk to the last byte. */
   fill(): Promise<void>
   free(): Promise<void>
   unmount(): void
@@ -25,7 +25,7 @@ export function mountSmallDisk(folder: string): SmallDisk | null {
     folder,
     async fill() {
       const { bavail, bsize } = statfsSync(folder)
-      // At once; what is written meanwhile makes it fail, and the rest is filled up below.
+      // Fill the disk in one step. A concurrent write makes that fail; the loop below then fills the rest.
       spawnSync('fallocate', ['-l', String(bavail * bsize), ballast], { stdio: 'ignore' })
       const file = await open(ballast, 'a')
       try {
@@ -35,7 +35,7 @@ export function mountSmallDisk(folder: string): SmallDisk | null {
       }
     },
     free: () => rm(ballast, { force: true }),
-    // Lazy: a process that was just killed may still have a file open.
+    // Unmount lazily, because a process that was just killed may still have a file open.
     unmount: () => void spawnSync('umount', ['-l', folder]),
   }
 }

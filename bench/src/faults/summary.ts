@@ -15,24 +15,24 @@ export function summaryTable({
 }: Summary): string {
   const { checks, isGood } = rest
   const other = Object.entries(faults).map(
-    ([name, times]) => `${name} ${typeof times === 'number' ? `× ${times}` : `(not here: ${times})`}`,
+    ([name, times]) => `${name} ${typeof times === 'number' ? `× ${times}` : `(impossible here: ${times})`}`,
   )
-  const told = Object.entries(acknowledged).map(([what, count]) => `${count} ${what}`)
+  const confirmed = Object.entries(acknowledged).map(([what, count]) => `${count} ${what}`)
   const errors = Object.entries(answers).filter(([answer]) => !/^[234]\d\d$/.test(answer))
   return [
     `${options.engine}, ${options.replicas} × gateway, seed ${options.seed}, ${seconds} s`,
     '',
     `faults        ${[`kill -9 × ${kills}`, ...other].join(', ')}`,
-    `acknowledged  ${told.join(', ')}`,
+    `acknowledged  ${confirmed.join(', ')}`,
     `errors        ${errors.map(([answer, count]) => `${answer} × ${count}`).join(', ') || 'none'}`,
     ...(restores.replays > 0
       ? [
-          `replays       ${restores.replays}, and ${restores.killedReplays} killed; ${restores.refused} sales refused before; ${restores.undeleted} deleted files listed again`,
+          `replays       ${restores.replays}, and ${restores.killedReplays} killed; ${restores.refused} sales refused meanwhile; ${restores.undeleted} deleted files listed again`,
         ]
       : []),
-    ...(givenUp > 0 ? [`given up      ${givenUp} requests`] : []),
+    ...(givenUp > 0 ? [`abandoned     ${givenUp} requests`] : []),
     '',
-    '| promise | looked at | broken |',
+    '| promise | checked | broken |',
     '|---|---:|---:|',
     ...checks.map(({ promise, looked, broken }) => `| ${promise} | ${looked} | ${broken.length} |`),
     '',

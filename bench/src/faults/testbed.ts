@@ -1,4 +1,4 @@
-// A gateway of several replicas and everything it depends on, each part of which can be made to fail.
+// A gateway with several replicas and everything it depends on; each part can be made to fail.
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -26,24 +26,24 @@ export interface Testbed {
   /** Null with SQLite. */
   postgres: { kill(): void; start(): Promise<void> } | null
   backups: Backups
-  /** Nothing else is killed or started meanwhile. */
+  /** Runs work during which nothing else is killed or started. */
   undisturbed: Limit
   /** `svc-gateway replay` with the journal of a replica. */
   replay(replica: number): StartedProcess
   storj: Store
-  /** Where gateways keep files, and their database with SQLite; null where none can be made. */
+  /** Where gateways store files and the SQLite database; null where no disk can be mounted. */
   disk: SmallDisk | null
   storageFolder: string
   logFile: string
   stop(): Promise<void>
 }
 
-/** A provider of its own, which can be away. */
+/** A separate provider that can be made unavailable. */
 interface Store {
   objects(): number
-  /** Uploads in parts that are neither complete nor given up. */
+  /** Multipart uploads that are neither completed nor aborted. */
   uploads(): number
-  /** By how much its clock is ahead of ours, in milliseconds. */
+  /** Sets how far its clock is ahead of this process, in milliseconds. */
   setClock(aheadMs: number): void
   stop(): Promise<void>
   start(): Promise<void>
@@ -98,7 +98,7 @@ export async function startTestbed(engine: Engine, replicaCount: number): Promis
     opened.defer(replica.close)
     replicas.push(replica)
   }
-  // The first one makes the schema.
+  // The first replica creates the schema.
   for (const replica of replicas) await replica.start()
   const running = opened.move()
   const replay = (i: number) => {
@@ -123,7 +123,7 @@ export async function startTestbed(engine: Engine, replicaCount: number): Promis
   }
 }
 
-/** Nodes of a quorum must have hosts of their own. */
+/** Nodes of a quorum must have different hosts. */
 const NODE_HOSTS = ['127.0.0.1', '127.0.0.2', '127.0.0.3']
 
 async function startNodes(chains: LocalChains) {

@@ -1,5 +1,5 @@
-// `npm run load`: finds how much of a mixed load a gateway takes on this machine, holds it there, then asks for more
-// than it can serve, and sees whom the slow harm.
+// `npm run load`: finds the highest mixed load that a gateway serves on this machine, holds it there, then overloads
+// the gateway, and measures whether slow clients and dependencies harm other requests.
 
 import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
@@ -24,7 +24,7 @@ console.log(loadTable(result))
 if (options.json) await writeFile(options.json, JSON.stringify(result, null, 2))
 process.exit(result.problems.length === 0 ? 0 : 1)
 
-/** Ctrl-C is no error; whatever else ends a run is one. */
+/** Ctrl-C ends a run without an error; anything else is an error. */
 function endEarly(error: Error): never {
   if (!stop.signal.aborted) throw error
   process.exit(130)
@@ -35,7 +35,7 @@ function readOptions(): (LoadOptions & { json: string | null }) | string {
   try {
     const { values } = parseArgs({ options: { minutes: text, engine: text, rate: text, json: text } })
     const { engine = 'postgres', rate = 'auto', json = null } = values
-    if (engine !== 'postgres' && engine !== 'sqlite') return `there is no engine ${engine}\n${USAGE}`
+    if (engine !== 'postgres' && engine !== 'sqlite') return `unknown engine: ${engine}\n${USAGE}`
     return {
       engine,
       minutes: readNumber(values.minutes ?? '10'),

@@ -1,4 +1,4 @@
-// Whether those who are slow harm anybody but themselves: clients, a storage provider, a chain.
+// Measures whether a slow client, storage provider or chain harms requests that do not depend on it.
 
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
@@ -15,7 +15,7 @@ import { createRecorder } from './stats.ts'
 
 export interface Neighbour {
   name: string
-  /** Of requests that do not need what is slow: milliseconds, before and meanwhile. */
+  /** Milliseconds of requests that do not need the slow part, before and meanwhile. */
   p99Before: number
   p99Meanwhile: number
   errors: number
@@ -65,14 +65,14 @@ async function measureOthers({ client, observeBy }: LoadDependencies, rate: numb
   return recorder.all()
 }
 
-/** Each begins, and returns what ends it. */
+/** Each function makes one part slow and returns a function that ends it. */
 const SLOW: [string, (testbed: LoadDependencies) => Promise<() => Promise<void>>][] = [
   ['slow client', slowClients],
   ['slow provider', (testbed) => slowDependency(testbed, 'silent provider', useStore)],
   ['slow chain', (testbed) => slowDependency(testbed, 'slow chain', useChain)],
 ]
 
-/** Uploads that send a byte now and then, and downloads that are not read. */
+/** Opens uploads that send a byte from time to time, and downloads that are not read. */
 async function slowClients({ gateway, lockers }: LoadDependencies): Promise<() => Promise<void>> {
   const { hostname, port } = new URL(gateway.url)
   const [locker] = lockers.untouched as [LockerEntry]
@@ -98,7 +98,7 @@ async function slowClients({ gateway, lockers }: LoadDependencies): Promise<() =
   }
 }
 
-/** Callers who need what is slow, all the time. */
+/** Runs callers that continually need the slow dependency. */
 async function slowDependency(
   { others, shopper, client, lockers }: LoadDependencies,
   order: string,
@@ -125,7 +125,7 @@ function useStore(shopper: Shopper, { storj }: LoadDependencies['lockers'], i: n
   return shopper.client.read({ operation: 'slow', method: 'GET', path: publicPath(locker, FIRST_FILE) })
 }
 
-/** Confirms a payment that was never made: the gateway looks for it on the chain. */
+/** Confirms a payment that was never made, which the gateway searches for on the chain. */
 async function useChain({ client }: Shopper): Promise<unknown> {
   const order = { units: 1, pay_network: 'primary-mainnet', pay_asset: 'USDC' }
   const path = '/v1/storage/request'

@@ -1,18 +1,18 @@
-// Several times as many requests as a gateway can serve, sent by a process of its own over many connections.
+// Sends several times as many requests as a gateway can serve, from a separate process over many connections.
 
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import type { LoadDependencies } from './setup.ts'
 
 export interface Overload {
-  /** Requests per second that were sent, and those that were served. */
+  /** The requests per second that were sent, and the ones that were served. */
   offeredPerSecond: number
   admittedPerSecond: number
   shed: number
   otherErrors: number
-  /** Of those that were served while it began: milliseconds. */
+  /** Milliseconds of the requests served while the overload began. */
   burstP99: number
-  /** Of the same requests without overload. */
+  /** Milliseconds of the same requests without overload. */
   calmP50: number
   calmP99: number
   admittedP50: number
@@ -25,10 +25,10 @@ export interface FloodOrder {
   url: string
   paths: string[]
   connections: number
-  /** What comes in these first seconds is counted by itself. */
+  /** Requests in these first seconds are counted separately. */
   burstSeconds: number
   seconds: number
-  /** What each connection waits before its next request, in milliseconds. */
+  /** How long each connection waits before its next request, in milliseconds. */
   pauseMs: number
 }
 
@@ -42,8 +42,8 @@ export interface FloodResult {
 
 const CALM = { connections: 4, burstSeconds: 1, seconds: 6, pauseMs: 0 }
 /**
- * Enough that what the gateway serves between two of their requests is a fraction of them. A burst is taken as a whole
- * as long as no more are under way than MAX_REQUESTS_AT_ONCE: whether it goes on is known after that.
+ * Enough connections that the gateway serves only a fraction of them between two of their requests. The gateway accepts
+ * a whole burst up to MAX_REQUESTS_AT_ONCE concurrent requests; only then does it know whether the burst continues.
  */
 const FLOOD = { connections: 400, burstSeconds: 3, seconds: 12, pauseMs: 250 }
 

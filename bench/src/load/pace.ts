@@ -1,4 +1,4 @@
-// Requests at a given rate, whether the gateway keeps up or not.
+// Sends requests at a given rate, even when the gateway does not keep up.
 
 import { setTimeout } from 'node:timers/promises'
 import type { Client } from '../mixed/client.ts'
@@ -7,11 +7,11 @@ export interface Pace {
   setRate(perSecond: number): void
   /** Resolves when the next request is due. */
   turn(): Promise<void>
-  /** How far requests are behind the time at which they were due. */
+  /** How late requests are, compared with their due time. */
   lateMs(): number
 }
 
-/** What is this late is not caught up with: it would be a burst. */
+/** A longer delay is not caught up, because that would be a burst. */
 const MOST_LATE_MS = 1_000
 
 export function createPace(perSecond: number): Pace {
@@ -31,7 +31,7 @@ export function createPace(perSecond: number): Pace {
   }
 }
 
-/** Every request waits for its turn; the wait is no part of its time. */
+/** Every request waits until it is due; the wait does not count towards its time. */
 export function paced(client: Client, pace: Pace): Client {
   const afterTurn =
     <Values extends unknown[], Result>(ask: (...values: Values) => Promise<Result>) =>

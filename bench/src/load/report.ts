@@ -1,4 +1,4 @@
-// The figures of a load run as `docs/performance.md` shows them.
+// The figures of a load run in the format of `docs/performance.md`.
 
 import { machineText } from '../report.ts'
 import type { LoadResult } from './run.ts'
@@ -53,6 +53,6 @@ export function loadTable({
     ),
     '',
     ...problems.map((problem) => `✗ ${problem}`),
-    ...(problems.length === 0 ? ['Everything is as it should be.'] : []),
+    ...(problems.length === 0 ? ['No problems found.'] : []),
   ].join('\n')
 }

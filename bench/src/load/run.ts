@@ -1,4 +1,4 @@
-// The phases of a load run, one after the other.
+// The phases of a load run in order.
 
 import { setTimeout } from 'node:timers/promises'
 import type { Engine } from '../faults/testbed.ts'
@@ -23,14 +23,14 @@ export interface LoadResult {
   options: LoadOptions
   /** Requests per second that were held. */
   rate: number
-  /** Those that were answered. */
+  /** Requests per second that were answered. */
   answeredPerSecond: number
   operations: OperationStats[]
   errors: Record<string, number>
   usage: UsageReport | null
   overload: Overload
   neighbours: Neighbour[]
-  /** What is not as it should be. */
+  /** The problems that the run found. */
   problems: string[]
 }
 
@@ -41,10 +41,10 @@ const STEP = 1.3
 const STEP_SECONDS = 10
 /** A gateway that keeps up is never this late. */
 const LATE_MS = 500
-/** How much slower than at its best the slowest twentieth of quick requests may be. */
+/** How many times slower than at best the slowest twentieth of quick requests may be. */
 const SLOWER = 4
 const QUICK = ['price', 'public read', 'list files', 'evidence']
-/** Of the rate, for measuring whom others harm. */
+/** The share of the rate at which the harm of slow parts is measured. */
 const MODERATE = 0.4
 
 export async function runLoad(
@@ -88,9 +88,9 @@ async function runIn(
   testbed.observeBy(() => {})
   pace.setRate(rate)
   await buyers
-  say('asking for more than it can serve…')
+  say('overloading the gateway…')
   const overloaded = await overload(testbed, say)
-  say('being slow…')
+  say('making clients and dependencies slow…')
   const neighbours = await measureNeighbours(testbed, rate * MODERATE, say)
   const result = {
     options,
@@ -116,7 +116,7 @@ function startBuyers({ client, shopper, lockers }: LoadDependencies, pace: Pace,
   )
 }
 
-/** The highest rate at which requests are neither late nor much slower than they can be. */
+/** The highest rate at which requests are neither late nor much slower than at best. */
 async function findKnee(testbed: LoadDependencies, pace: Pace, say: (line: string) => void): Promise<number> {
   let knee = FIRST_RATE
   let best = Number.POSITIVE_INFINITY
@@ -130,7 +130,7 @@ async function findKnee(testbed: LoadDependencies, pace: Pace, say: (line: strin
       if (QUICK.includes(seen.operation)) quick.observe(seen)
     })
     await setTimeout(STEP_SECONDS * 1000)
-    // In so short a time the slowest hundredth is a handful of requests, whose times are chance.
+    // In so short a time the slowest hundredth is a handful of requests, whose times are random.
     const { p95 } = quick.all()
     const late = pace.lateMs()
     best = Math.min(best, p95)
@@ -154,6 +154,6 @@ export function problemsOf({ operations, usage, overload, neighbours }: Omit<Loa
     ...(overload.shed === 0 ? ['nothing was refused under overload'] : []),
     ...(overload.otherErrors > 0 ? [`${overload.otherErrors} other errors under overload`] : []),
     ...(overload.refusedP99 > 50 ? [`refusals took ${overload.refusedP99.toFixed(0)} ms`] : []),
-    ...neighbours.filter(({ isHarmful }) => isHarmful).map(({ name }) => `others suffer from a ${name}`),
+    ...neighbours.filter(({ isHarmful }) => isHarmful).map(({ name }) => `a ${name} slows other requests down`),
   ]
 }

@@ -1,4 +1,4 @@
-// A gateway with as many processes as it starts by itself, with what it depends on in a process of its own, and lockers for the load.
+// A gateway with its default number of processes, its dependencies in a separate process, and lockers for the load.
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -18,13 +18,13 @@ import { type ServerProcess, startServer } from '../server-process.ts'
 
 export interface LoadDependencies {
   gateway: Replica
-  /** Chains and a store; told to be slow. */
+  /** Chains and a store that can be made slow. */
   others: ServerProcess
-  /** Who observes the requests from now on. */
+  /** Sets the observer of all later requests. */
   observeBy(observe: (observation: Observation) => void): void
   client: Client
   shopper(seed: number, client: Client, provider?: string): Shopper
-  /** The mixed load leaves `untouched` alone, so that answers about them stay small. */
+  /** The mixed load does not change the lockers in `untouched`, so that responses about them stay small. */
   lockers: { untouched: LockerEntry[]; gcs: LockerEntry[]; storj: LockerEntry[] }
   stop(): Promise<void>
 }

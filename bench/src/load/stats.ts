@@ -1,4 +1,4 @@
-// How long the requests of each operation took, and which of them failed.
+// The durations and failures of the requests of each operation.
 
 import type { Observation } from '../mixed/client.ts'
 
@@ -14,7 +14,7 @@ export interface OperationStats {
 interface Recorder {
   observe(observation: Observation): void
   all(): OperationStats
-  /** By operation, with all of them together first. */
+  /** One entry for all requests together, then one for each operation. */
   stats(): OperationStats[]
   /** The last error of each kind, counted. */
   errors(): Record<string, number>
@@ -22,7 +22,7 @@ interface Recorder {
 
 export const ALL = 'all'
 
-/** A quote is answered with the terms of payment. */
+/** A quote answers 402 with the terms of payment. */
 function isGood(status: number | null): boolean {
   return status !== null && (status < 400 || status === 402)
 }

@@ -1,4 +1,4 @@
-// Memory and descriptors of a gateway with all of its processes, over time. Linux only: elsewhere there is nothing to read.
+// Memory and descriptors of all processes of a gateway over time. Only Linux reports them.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 
@@ -13,7 +13,7 @@ interface UsageWatch {
 }
 
 export interface UsageReport {
-  /** In the middle of the time, and at its end. */
+  /** In the middle of the run and at its end. */
   mebibytes: { middle: number; end: number; slopePerHour: number }
   descriptors: { middle: number; end: number; slopePerHour: number }
 }
@@ -35,7 +35,7 @@ export function watchUsage(pid: number): UsageWatch {
   }
 }
 
-/** The first half is left out: caches fill up, and the compiler is at work. */
+/** Ignores the first half, in which caches fill up and code is compiled. */
 function reportOf(samples: readonly Sample[]): UsageReport {
   const later = samples.slice(samples.length >> 1)
   const series = (value: (sample: Sample) => number) => {
@@ -50,7 +50,7 @@ function reportOf(samples: readonly Sample[]): UsageReport {
   return { mebibytes: series(({ mebibytes }) => mebibytes), descriptors: series(({ descriptors }) => descriptors) }
 }
 
-/** By least squares. */
+/** The slope by least squares. */
 function slope(samples: readonly Sample[], value: (sample: Sample) => number): number {
   const mean = (of: (sample: Sample) => number) => samples.reduce((sum, sample) => sum + of(sample), 0) / samples.length
   const [time, height] = [mean(({ seconds }) => seconds), mean(value)]
@@ -68,7 +68,7 @@ function sampleOf(pid: number, seconds: number): Sample | null {
         Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${member}/status`, 'utf8'))?.[1] ?? 0) / 1024
       sample.descriptors += readdirSync(`/proc/${member}/fd`).length
     } catch {
-      // It ended meanwhile.
+      // The process has ended meanwhile.
     }
   }
   return sample

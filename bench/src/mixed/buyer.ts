@@ -1,4 +1,4 @@
-// Buyers who do everything that a gateway is for, one thing after the other, until they are told to stop.
+// Buyers who perform every operation of a gateway in sequence until they are stopped.
 
 import { ed25519Identity } from '@svc/devnet/services/signing'
 import { isSettled, type LockerEntry } from './ledger.ts'
@@ -9,9 +9,9 @@ import { deleteFile, readPublicly, storeFile } from './uploads.ts'
 const SIZES = [1, 900, 20_000, 150_000, 400_000]
 
 interface Habits {
-  /** How often they buy another locker instead of using the one they have. */
+  /** The share of visits at which they buy another locker instead of using theirs. */
   buys: number
-  /** The locker they begin with; without it they buy one. */
+  /** The first locker; without it they buy one. */
   first?: LockerEntry
 }
 
@@ -19,7 +19,7 @@ interface Habits {
 export async function shop(shopper: Shopper, payer: Payer, habits: Habits, stop: AbortSignal): Promise<void> {
   const { random } = shopper
   let locker = habits.first ?? null
-  // Several may share a locker: each reads, replaces and deletes only what it stored itself.
+  // Several buyers may share a locker: each reads, replaces and deletes only its own files.
   const own = new Set<string>()
   while (!stop.aborted) {
     if (locker === null || random.chance(habits.buys)) locker = await buyLocker(shopper, payer)
@@ -53,7 +53,7 @@ async function visit(shopper: Shopper, locker: LockerEntry, own: ReadonlySet<str
   await shopper.client.send({ operation: 'price', method: 'GET', path: '/v1/price' })
 }
 
-/** Adds a key, or removes one that was added. */
+/** Adds an operator key or removes an added one. */
 async function changeOperators(shopper: Shopper, locker: LockerEntry): Promise<void> {
   const { random } = shopper
   const present = [...locker.operators].filter(([, possible]) => !possible.has(false)).map(([key]) => key)
@@ -73,23 +73,23 @@ interface Attested {
   envelope: { statement_digest: string }
 }
 
-/** Has a statement made and published. */
+/** Attests a locker and publishes the statement. */
 export async function attest(shopper: Shopper, locker: LockerEntry): Promise<void> {
   const path = `/v1/storage/attest?receipt_id=${locker.receiptId}&sync=true`
   const call = { ...locker, method: 'POST', path, ops: ['locker:attest'] }
-  const made = await shopper.signed(locker.owner, 'attest', call)
-  if (!made) return
-  const { evidence_seq: sequence, envelope } = made.attestation as Attested
-  noteOnce(shopper, locker.statements, sequence, envelope.statement_digest, 'statement')
+  const attested = await shopper.signed(locker.owner, 'attest', call)
+  if (!attested) return
+  const { evidence_seq: sequence, envelope } = attested.attestation as Attested
+  recordOnce(shopper, locker.statements, sequence, envelope.statement_digest, 'statement')
   const body = { receipt_id: locker.receiptId }
   const push = { ...locker, method: 'POST', path: '/v1/attest/push', body, ops: ['locker:attest'] }
   const pushed = await shopper.signed(locker.owner, 'publish', push)
   const anchor = pushed?.anchor as { tx: string; statement_digest: string } | null | undefined
   const anchored = anchor && [...locker.statements].find(([, digest]) => digest === anchor.statement_digest)
-  if (anchored) noteOnce(shopper, locker.anchors, anchored[0], anchor.tx, 'anchor')
+  if (anchored) recordOnce(shopper, locker.anchors, anchored[0], anchor.tx, 'anchor')
 }
 
-function noteOnce({ ledger }: Shopper, known: Map<number, string>, sequence: number, value: string, what: string) {
+function recordOnce({ ledger }: Shopper, known: Map<number, string>, sequence: number, value: string, what: string) {
   const before = known.get(sequence)
   if (before !== undefined && before !== value) ledger.violations.push(`there are two ${what}s ${sequence}`)
   known.set(sequence, value)

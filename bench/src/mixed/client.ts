@@ -1,4 +1,4 @@
-// A client that knows only the public interface: it asks any replica, and hears an answer or nothing.
+// A client of the public interface that calls any replica and gets an answer or nothing.
 
 import { bytesOf, type Identity, type SignedCall, signCall } from '@svc/devnet/services/signing'
 
@@ -11,11 +11,11 @@ export interface Answer {
   ms: number
 }
 
-/** What a request was, and how it ended: `status` is null where no whole answer came. */
+/** A request and its outcome; `status` is null if no complete answer arrived. */
 export interface Observation {
   operation: string
   status: number | null
-  /** The code of an error. */
+  /** The error code. */
   code: string | null
   ms: number
 }
@@ -24,30 +24,30 @@ interface ClientOptions {
   /** The replica for the next request. */
   replica(): string
   observe(observation: Observation): void
-  /** After this long without an answer there is none. */
+  /** How long to wait for an answer. */
   timeoutMs: number
 }
 
 export interface Request {
   operation: string
   method: string
-  /** With its query. Only the path of an address that the gateway handed out. */
+  /** The path with its query, also when the gateway returned a whole URL. */
   path: string
   body?: unknown
   headers?: Record<string, string>
 }
 
-/** A signed request as it was sent, so that it can be sent once more. */
+/** A signed request as it was sent, so that it can be sent again. */
 export interface SentRequest extends Request {
   sentAt: number
 }
 
 export interface Client {
-  /** Null where no whole answer came: whether the gateway did what was asked is unknown. */
+  /** Null if no complete answer arrived: the gateway may or may not have executed the request. */
   send(request: Request): Promise<Answer | null>
-  /** Bytes are answered whole, in `bytes`. */
+  /** Returns the whole body in `bytes`. */
   read(request: Request): Promise<(Answer & { bytes: Buffer }) | null>
-  /** Signs with a nonce of its own each time. */
+  /** Signs with a new nonce each time. */
   sendSigned(who: Identity, operation: string, call: SignedCall): Promise<{ answer: Answer | null; sent: SentRequest }>
 }
 
@@ -98,7 +98,7 @@ function isJson({ headers }: Response): boolean {
   return headers.get('content-type')?.startsWith('application/json') ?? false
 }
 
-/** A body of payment terms has an `error` for people. */
+/** In a body with payment terms, `error` is a sentence for people. */
 function codeOf({ error, request_id }: Body): string | null {
   return typeof error === 'string' && request_id !== undefined ? error : null
 }

@@ -1,16 +1,16 @@
-// What buyers were told: the promises that an audit holds the gateway to.
+// The answers that buyers received: the promises that an audit checks.
 
 import type { PayableLeg } from '@svc/devnet/pay-leg'
 import type { Identity } from '@svc/devnet/services/signing'
 
 export interface Payment {
   leg: PayableLeg
-  /** On chain. */
+  /** The transaction on chain. */
   tx: string
-  /** When its quote was answered, by `performance.now`. */
+  /** When its quote arrived, by `performance.now`. */
   quotedAt: number
   owner: Identity
-  /** As it was first answered; null while no answer came. */
+  /** The receipt as first returned; null until an answer arrives. */
   receipt: { receipt_id: string } | null
   locker: LockerEntry | null
 }
@@ -20,15 +20,15 @@ export interface LockerEntry {
   lockerId: string
   owner: Identity
   files: Map<string, FileEntry>
-  /** By sequence, as they were answered. */
+  /** The digests returned, by sequence. */
   statements: Map<number, string>
-  /** The transaction of each anchor that was answered, by sequence. */
+  /** The transaction of each returned anchor, by sequence. */
   anchors: Map<number, string>
-  /** Keys that were added, and whether each may be an operator now. */
+  /** Keys that were added, each with its possible states: an operator or not. */
   operators: Map<string, Set<boolean>>
 }
 
-/** What a name may hold: hashes of bytes, or null for nothing. One once its last change was acknowledged. */
+/** The possible contents of a name: hashes, or null for nothing. There is one once its last change is acknowledged. */
 export interface FileEntry {
   possible: Set<string | null>
   size: number
@@ -36,13 +36,13 @@ export interface FileEntry {
 
 export interface Ledger {
   payments: Payment[]
-  /** What was noticed on the way: each is a broken promise. */
+  /** Broken promises that were observed during the run. */
   violations: string[]
-  /** Requests that were given up after many attempts. */
+  /** Requests abandoned after many attempts. */
   givenUp: number
-  /** Acknowledged envelopes that were sent once more, all refused unless `violations` says otherwise. */
+  /** Acknowledged envelopes that were sent again; `violations` lists the ones that were accepted. */
   replays: number
-  /** From when to when the database forgot what is not in a journal. */
+  /** Periods for which the database lost everything that is not in a journal. */
   losses: { since: number; until: number }[]
   /** `last`: what the last replay printed. */
   restores: { replays: number; killedReplays: number; refused: number; undeleted: number; last: string }
@@ -81,7 +81,7 @@ export function countLedger(ledger: Ledger): LedgerCounts {
   }
 }
 
-/** Whether its last change was acknowledged, and it holds bytes. */
+/** Whether the last change of the file was acknowledged and it has bytes. */
 export function isSettled({ possible }: FileEntry): boolean {
   return possible.size === 1 && !possible.has(null)
 }

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { Client } from './client.ts'
 
 const ATTEMPTS = 60
-/** Gateways answer the numbers of their database from a cache for five seconds. */
+/** Gateways cache the numbers from their database for five seconds. */
 const FRESH_AFTER_MS = 5_500
 
 /** The sum of all samples with these labels. Waits until they are fresh. */
@@ -14,7 +14,7 @@ export async function readMetric(client: Client, name: string, label = ''): Prom
     if (samples.length > 0) return samples.reduce((sum, value) => sum + value, 0)
     await setTimeout(500)
   }
-  throw new Error(`the metrics do not tell ${name}`)
+  throw new Error(`the metrics do not contain ${name}`)
 }
 
 function samplesOf(text: string, name: string, label = ''): number[] {

@@ -9,7 +9,7 @@ import type { Request } from './client.ts'
 import type { LockerEntry, Payment } from './ledger.ts'
 import type { Shopper } from './shopper.ts'
 
-/** Who pays, and where. On the EVM chain a payer sends one transaction at a time, so each belongs to one buyer. */
+/** A payer and its chain. An EVM payer sends one transaction at a time, so each belongs to one buyer. */
 export interface Payer {
   index: number
   network: 'primary-mainnet' | 'evm-mainnet'
@@ -22,14 +22,14 @@ export const PRIMARY_PAYERS: readonly Payer[] = DEMO_PAYERS.map((payer, index) =
   identity: ed25519Identity(payer.privateKeyBytes),
 }))
 
-/** Without the last two, which own the registry and send x402 payments. */
+/** All EVM development accounts except the last two, which own the registry and send x402 payments. */
 export const EVM_PAYERS: readonly Payer[] = DEV_PAYERS.slice(0, -2).map((payer, index) => ({
   index,
   network: 'evm-mainnet',
   identity: evmIdentity(Buffer.from(payer.privateKey.slice(2), 'hex')),
 }))
 
-/** Null where the gateway did not answer for too long. What was paid is in the ledger from then on. */
+/** Returns null when the gateway does not answer for too long. The ledger then contains any payment made. */
 export async function buyLocker(shopper: Shopper, payer: Payer): Promise<LockerEntry | null> {
   const { ledger, chains, attempt, client, random } = shopper
   const order = { units: 1, pay_network: payer.network, pay_asset: 'USDC', provider: random.pick(shopper.providers) }
@@ -45,7 +45,7 @@ export async function buyLocker(shopper: Shopper, payer: Payer): Promise<LockerE
   return completePurchase(shopper, payment)
 }
 
-/** Confirms a payment and opens its locker, from wherever it was left. */
+/** Confirms a payment and opens its locker, continuing from any interrupted step. */
 export async function completePurchase(shopper: Shopper, payment: Payment): Promise<LockerEntry | null> {
   const { attempt, client, ledger } = shopper
   const confirmed = await attempt(200, () => client.send(confirmation(payment)))

@@ -1,4 +1,4 @@
-/** Numbers that a seed repeats. */
+/** Reproducible random numbers from a seed. */
 export interface Random {
   /** From 0 up to, but not including, 1. */
   next(): number

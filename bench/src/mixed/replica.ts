@@ -1,4 +1,4 @@
-// A gateway as a process of its own that can be killed at any moment and started again on the same port.
+// A gateway in a separate process that can be killed at any moment and restarted on the same port.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,33 +12,33 @@ const MAIN = fileURLToPath(new URL('../../../apps/gateway/src/main.ts', import.m
 const CLOCK = fileURLToPath(new URL('../faults/shifted-clock.mjs', import.meta.url))
 const ASK_EVERY_MS = 50
 const ANSWER_WITHIN_MS = 10_000
-/** As whatever runs services does. */
+/** The restart delay of a typical service manager. */
 const RESTART_MS = 500
-/** Only what hangs takes so long, however busy the machine is. */
+/** Only a hanging process takes so long, even on a busy machine. */
 const START_WITHIN_MS = 180_000
 
 export interface Replica {
   url: string
-  /** Of the process that runs; 0 when none does. */
+  /** The id of the running process, or 0. */
   pid(): number
-  /** By SIGKILL, also while it starts. */
+  /** Kills the process with SIGKILL, even while it starts. */
   kill(): Promise<void>
-  /** Kills it for good: it is not started any more. */
+  /** Kills the process permanently. */
   close(): Promise<void>
-  /** Resolves when it is ready, or when it was killed meanwhile. One that ends by itself is started again. */
+  /** Resolves when it is ready or has been killed meanwhile. A process that ends by itself is restarted. */
   start(options?: StartOptions): Promise<void>
 }
 
 interface StartOptions {
-  /** By how much its clock is wrong, and after how long: milliseconds. */
+  /** The jump of its clock and the delay until then, in milliseconds. */
   clock?: { jumpMs: number; afterMs: number }
-  /** For this start, beside those of the replica. */
+  /** Variables for this start, in addition to those of the replica. */
   variables?: Readonly<Record<string, string>>
 }
 
 interface ReplicaOptions {
   variables: Readonly<Record<string, string | undefined>>
-  /** Where its log goes; the standard error of ours without it. */
+  /** The file for its log; by default, the log goes to the standard error of this process. */
   logFile?: string
 }
 
@@ -49,16 +49,16 @@ export async function createReplica({ variables, logFile }: ReplicaOptions): Pro
   const log = logFile ? openSync(logFile, 'a') : 'inherit'
   let child: ChildProcess | null = null
   let ended: Promise<unknown> = Promise.resolve()
-  /** Whoever kills or starts it takes over from whoever is still starting it. */
-  let turn = 0
+  /** Counts calls that kill or start the process: each one supersedes a start in progress. */
+  let generation = 0
   let isClosed = false
 
-  /** Resolves to whether nobody else took over meanwhile. */
+  /** Resolves to false if a later call has superseded this one. */
   async function end(): Promise<boolean> {
-    const own = ++turn
+    const own = ++generation
     child?.kill('SIGKILL')
     await ended
-    return own === turn && !isClosed
+    return own === generation && !isClosed
   }
 
   function run({ clock, variables: own }: StartOptions): ChildProcess {
@@ -83,13 +83,13 @@ export async function createReplica({ variables, logFile }: ReplicaOptions): Pro
     },
     async start(options = {}) {
       if (!(await end())) return
-      const own = turn
+      const own = generation
       const giveUpAt = performance.now() + START_WITHIN_MS
       let running = run(options)
-      while (own === turn && !(await isReady(url))) {
-        if (performance.now() > giveUpAt) throw new Error(`a gateway does not get ready; see ${logFile ?? 'above'}`)
+      while (own === generation && !(await isReady(url))) {
+        if (performance.now() > giveUpAt) throw new Error(`a gateway did not become ready; see ${logFile ?? 'above'}`)
         await setTimeout(isRunning(running) ? ASK_EVERY_MS : RESTART_MS)
-        if (own === turn && !isRunning(running)) running = run(options)
+        if (own === generation && !isRunning(running)) running = run(options)
       }
     },
   }

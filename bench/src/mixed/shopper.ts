@@ -1,4 +1,4 @@
-// What every step of a buyer works with: a client that goes on until it is answered, and what was acknowledged.
+// The tools of every step of a buyer: a client that retries until it gets an answer, and the acknowledged results.
 
 import { setTimeout } from 'node:timers/promises'
 import type { ChainAddresses } from '@svc/devnet/pay-leg'
@@ -12,23 +12,23 @@ interface ShopperOptions {
   chains: ChainAddresses
   ledger: Ledger
   random: Random
-  /** The storage providers that lockers are bought at. */
+  /** The storage providers of the lockers to buy. */
   providers: readonly string[]
-  /** How long a request is repeated before it is given up. */
+  /** How long a request is retried before it is abandoned. */
   giveUpMs: number
-  /** How many of the acknowledged envelopes are sent once more. */
+  /** The share of acknowledged envelopes that are sent again. */
   replayShare: number
 }
 
 export interface Shopper extends ShopperOptions {
-  /** Repeats a request until it is acknowledged: with this status, and a body that is `enough`. */
+  /** Retries a request until it is acknowledged with this status and a body that is `enough`. */
   attempt(status: number, send: () => Promise<Answer | null>, enough?: (body: Body) => boolean): Promise<Answer | null>
-  /** As `attempt` with a new envelope each time. After a lost answer, an error in `doneCodes` counts as done. */
+  /** Like `attempt`, with a new envelope each time. After a lost answer, an error in `doneCodes` counts as done. */
   signed(who: Identity, operation: string, call: SignedCall, doneCodes?: readonly string[]): Promise<Body | null>
 }
 
 const LONGEST_PAUSE_MS = 400
-/** Envelopes are good for a minute. */
+/** Envelopes are valid for a minute. */
 const REPLAY_WITHIN_MS = 40_000
 const REMEMBERED = 40
 
@@ -42,7 +42,7 @@ export function createShopper(options: ShopperOptions): Shopper {
     for (;;) {
       const answer = await send()
       if (answer?.status === status && enough(answer.body)) return answer
-      // What it is about is gone with the database.
+      // The restored database no longer has the subject of this request.
       if (ledger.losses.length > losses && answer && isGone(answer.status)) return null
       if (performance.now() > giveUpAt) break
       await setTimeout(random.below(LONGEST_PAUSE_MS))

@@ -1,4 +1,4 @@
-// Files of a locker: stored by a short URL or in parts, confirmed, read, deleted.
+// Stores files of a locker by short URL or in parts, and confirms, reads and deletes them.
 
 import { createHash } from 'node:crypto'
 import type { FileEntry, LockerEntry } from './ledger.ts'
@@ -10,7 +10,7 @@ export function hashOf(bytes: Uint8Array): string {
   return `sha256:${createHash('sha256').update(bytes).digest('hex')}`
 }
 
-/** Stores new bytes under a name, and confirms them. */
+/** Stores new bytes under a name and confirms them. */
 export async function storeFile(
   shopper: Shopper,
   locker: LockerEntry,
@@ -26,14 +26,14 @@ export async function storeFile(
     ? await storeInParts(shopper, locker, filename, bytes)
     : await storeByUrl(shopper, locker, filename, bytes)
   if (!isStored) return
-  // Bytes that went straight to a provider may be of an upload that a restored database has forgotten.
+  // Bytes sent directly to a provider may belong to an upload that a restored database has lost.
   if (shopper.ledger.losses.length === losses) entry.possible = new Set([hash])
   entry.size = bytes.length
   const query = new URLSearchParams({ receipt_id: locker.receiptId, filename })
   const confirmed = await shopper.attempt(200, () =>
     shopper.client.send({ operation: 'confirm file', method: 'POST', path: `/v1/files/confirm?${query}` }),
   )
-  // A database that was set back meanwhile has what was there before.
+  // A database restored meanwhile has the earlier bytes.
   if (confirmed && confirmed.body.content_hash !== hash && shopper.ledger.losses.length === losses)
     shopper.ledger.violations.push(`${filename} was confirmed with the hash of other bytes`)
 }
@@ -78,7 +78,7 @@ async function storeInParts(
     ops: ['locker:write'],
   })
   if (!opened) return false
-  const session = opened as unknown as Session // as declared
+  const session = opened as unknown as Session // the declared response
   const headers = { 'x-upload-token': session.upload_token }
   const { pathname: parts } = new URL(session.files[0].parts_url)
   for (let index = 0; index * PART_BYTES < bytes.length; index++) {
@@ -103,7 +103,7 @@ export async function deleteFile(shopper: Shopper, locker: LockerEntry, filename
   const { length: losses } = shopper.ledger.losses
   const path = `/v1/lockers/${locker.lockerId}/files/${encodeURIComponent(filename)}`
   const call = { ...locker, method: 'DELETE', path, ops: ['locker:write'] }
-  // An attempt whose answer was lost may have deleted it.
+  // An attempt whose answer was lost may have deleted the file.
   const deleted = await shopper.signed(locker.owner, 'delete file', call, ['FILE_NOT_FOUND'])
   if (deleted && shopper.ledger.losses.length === losses) entry.possible = new Set([null])
 }
@@ -112,7 +112,7 @@ export function publicPath({ receiptId }: LockerEntry, filename: string): string
   return `/v1/r/${receiptId}/f/${filename.split('/').map(encodeURIComponent).join('/')}`
 }
 
-/** By the public link, as anybody reads it. What was acknowledged must be there, and nothing else. */
+/** Reads a file by the public link and checks that it has the acknowledged bytes and no others. */
 export async function readPublicly(shopper: Shopper, locker: LockerEntry, filename: string): Promise<void> {
   const { possible } = locker.files.get(filename) as FileEntry
   const answer = await shopper.client.read({
@@ -122,5 +122,5 @@ export async function readPublicly(shopper: Shopper, locker: LockerEntry, filena
   })
   if (answer?.status === 404 && !possible.has(null)) shopper.ledger.violations.push(`${filename} was not found`)
   if (answer?.status === 200 && !possible.has(hashOf(answer.bytes)))
-    shopper.ledger.violations.push(`${filename} was answered with bytes that were never stored there`)
+    shopper.ledger.violations.push(`${filename} returned bytes that were never stored under this name`)
 }

@@ -2,7 +2,7 @@ import { drainBytes, sendBytes, textOf } from '../bytes.ts'
 import { lockerClient } from '../locker-client.ts'
 import { startLockerProgram } from '../locker-program.ts'
 import { presign } from '../presign.ts'
-import { placeOf } from '../s3-bucket.ts'
+import { bucketOf } from '../s3-bucket.ts'
 import { fourAtOnce, type Peer, partsOf } from './peer.ts'
 
 const TYPE = { 'content-type': 'application/octet-stream' }
@@ -18,10 +18,10 @@ interface Session {
   files: [{ parts_url: string }]
 }
 
-/** The gateway with a local disk, used as our client uses it. */
+/** The gateway with a local disk, called as the project's client calls it. */
 export async function startOurs(): Promise<Peer> {
   const server = await startLockerProgram({ S3: 'on' })
-  const place = await placeOf(server)
+  const place = await bucketOf(server)
   const { locker, call, confirm } = lockerClient(server)
   const base = `/v1/lockers/${locker.locker_id}`
   const here = (url: string) => server.url + new URL(url).pathname
@@ -50,7 +50,7 @@ export async function startOurs(): Promise<Peer> {
 
   return {
     name: 'this gateway',
-    does: 'asked for with a signature, hashed with SHA-256 and flushed to disk',
+    does: 'requested with a signature, hashed with SHA-256 and flushed to disk',
     keepsRecords: true,
     server,
     async put(name, length) {
@@ -59,7 +59,7 @@ export async function startOurs(): Promise<Peer> {
       await textOf(await sendBytes({ url: here(upload_url), headers: TYPE }, length))
       await confirm(name)
     },
-    // One request an object, as theirs are, and signed for each.
+    // One signed request for each object, as the peers need one request each.
     putMany: (names, length) =>
       fourAtOnce(names, async (name) => {
         downloads.set(name, presign(place, 'GET', name))

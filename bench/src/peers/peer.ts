@@ -4,16 +4,16 @@ import type { ServerProcess } from '../server-process.ts'
 /** A server that a user could pick, and how a client stores and reads objects there. */
 export interface Peer {
   name: string
-  /** What it has done for the bytes when it answers. */
+  /** What it has done with the bytes when it answers. */
   does: string
-  /** Whether it keeps records of its objects, as the gateway does. The others serve a plain folder. */
+  /** Whether it stores records about its objects, as the gateway does. The others serve a plain folder. */
   keepsRecords: boolean
   server: ServerProcess
   put(name: string, length: number): Promise<void>
-  /** Several small objects, in the way that suits the server. */
+  /** Stores several small objects in the fastest way of this server. */
   putMany(names: readonly string[], length: number): Promise<void>
   get(name: string): Promise<void>
-  /** A resumable upload; null if the server has none. */
+  /** Uploads resumably; null if the server cannot. */
   putInParts: ((name: string, length: number) => Promise<void>) | null
 }
 
@@ -36,7 +36,7 @@ export function partsOf(length: number): { index: number; bytes: number }[] {
   }))
 }
 
-/** A server where an object is what is at its URL. */
+/** A server that stores an object at its URL. */
 export function plainPeer(about: Pick<Peer, 'name' | 'does' | 'keepsRecords' | 'server'>): Peer {
   const { url } = about.server
   const put = async (name: string, length: number) => {

@@ -1,4 +1,4 @@
-// Servers that a user could pick instead, on the same machine in the same run. Rounds alternate between all of them.
+// Alternative servers on the same machine in the same run. Rounds alternate between all of them.
 
 import { secondsOf } from '../bytes.ts'
 import { median, type Row } from '../row.ts'
@@ -12,12 +12,12 @@ import { startS3rver } from './s3rver.ts'
 import { startTus } from './tus.ts'
 
 const ROUNDS = scaled(3, 1)
-/** Its objects are stored and read like those of the rounds. */
+/** The number of an extra round whose results do not count. */
 const WARM_UP = -1
 const LARGE = scaled(256, 32) * 1_048_576
 const SMALL = 1024
 const SMALL_SECONDS = scaled(3, 0.5)
-/** Small objects travel in batches, several at a time. */
+/** Small objects are sent in batches, several concurrently. */
 const BATCH = 100
 const BATCHES_AT_ONCE = 8
 const LARGE_AT_ONCE = 8
@@ -28,11 +28,11 @@ interface Measure {
   /** Null if the peer cannot do it. */
   measure(peer: Peer, round: number): Promise<number> | null
   rounds: number
-  /** Against the best peer that keeps records. */
+  /** The goal relative to the best peer that stores records. */
   goal: Row['goal']
 }
 
-/** Measured first, on servers that have done nothing else. */
+/** Measured first, on fresh servers. */
 const MEMORY: Measure = {
   title: `memory, ${LARGE_AT_ONCE} × ${sizeText(LARGE)} in, then out, at once`,
   unit: 'MiB',

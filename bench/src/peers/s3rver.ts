@@ -5,7 +5,7 @@ import { fourAtOnce, type Peer, partsOf, plainPeer } from './peer.ts'
 export async function startS3rver(): Promise<Peer> {
   const server = await startServer('s3rver')
 
-  /** A multipart upload. */
+  /** Uploads an object in parts. */
   async function putInParts(name: string, length: number): Promise<void> {
     const url = `${server.url}/${name}`
     const begun = await textOf(await sendBytes({ url: `${url}?uploads`, method: 'POST' }, 0))

@@ -7,7 +7,7 @@ const BYTES = { ...TUS, 'content-type': 'application/offset+octet-stream' }
 
 export async function startTus(): Promise<Peer> {
   const server = await startServer('tus')
-  /** The server names the objects. */
+  /** The URLs that the server has assigned to the objects. */
   const urls = new Map<string, string>()
 
   async function create(name: string, length: number, headers: Record<string, string>, now: number): Promise<string> {
@@ -25,7 +25,7 @@ export async function startTus(): Promise<Peer> {
 
   const put = async (name: string, length: number) => void (await create(name, length, BYTES, length))
 
-  /** One after the other: its file store cannot join uploads. */
+  /** Sends the parts in sequence, because its file store cannot join uploads. */
   async function putInParts(name: string, length: number): Promise<void> {
     const url = await create(name, length, TUS, 0)
     let offset = 0

@@ -11,23 +11,23 @@ import { sizeText } from '../scale.ts'
 import { reportTo, startServer } from '../server-process.ts'
 import { drain, extraMemory, memoryRow, ROUNDS, SIZE, source, speedRow } from './measure.ts'
 
-/** As long as those of the local provider; the same from any offset. */
+/** A chunk of the same length as the local provider's, with equal bytes at every offset. */
 const CHUNK = Buffer.alloc(262_144, 1)
 const SEED = new Uint8Array(32).fill(1)
 const MEMORY_GOAL_MIB = 96
 
-// Started as a process, this file is the service and its gateways, so that their work is not counted as the driver's.
+// As a child process, this file runs the service and its gateways, so that the driver's figures exclude their work.
 if (process.send) await serve()
 
-/** The driver, against the least work that sending and reading the same item takes. */
+/** Compares the driver with the least work needed to send and read the same item. */
 export async function arweaveRows(): Promise<Row[]> {
   const server = await startServer('../providers/arweave')
-  const places = server.facts as Pick<DriverSettings<'arweave'>, 'uploadUrl' | 'gateways'> // as `serve` below reports them
-  const store = await openDriver('arweave', { ...places, token: 'solana', seed: SEED })
+  const endpoints = server.facts as Pick<DriverSettings<'arweave'>, 'uploadUrl' | 'gateways'> // as `serve` below reports them
+  const store = await openDriver('arweave', { ...endpoints, token: 'solana', seed: SEED })
   const seconds = { put: [] as number[], barePut: [] as number[], get: [] as number[], bareGet: [] as number[] }
   const peaks: number[] = []
   const sha256 = hashOf('sha256')
-  // The server stores it once; later it checks the bytes again and discards them.
+  // The server stores the item once; later it only checks the bytes and discards them.
   const { header } = await signItem(newObject(ROUNDS, sha256), SEED)
   for (let round = 0; round < ROUNDS; round++) {
     const object = newObject(round, sha256)
@@ -38,11 +38,11 @@ export async function arweaveRows(): Promise<Row[]> {
     const get = async () => drain((await store.read(ref))!)
     const barePut = async () => {
       hashOf('sha384')
-      await send(`${places.uploadUrl}/v1/tx/solana`, header)
+      await send(`${endpoints.uploadUrl}/v1/tx/solana`, header)
     }
     seconds.barePut.push(await secondsOf(barePut))
     seconds.put.push(await secondsOf(async () => peaks.push(await extraMemory(put))))
-    seconds.bareGet.push(await secondsOf(() => drainBytes(`${places.gateways[0]}/${ref}`)))
+    seconds.bareGet.push(await secondsOf(() => drainBytes(`${endpoints.gateways[0]}/${ref}`)))
     seconds.get.push(await secondsOf(async () => peaks.push(await extraMemory(get))))
   }
   await server.stop()

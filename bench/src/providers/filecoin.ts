@@ -18,10 +18,10 @@ type Settings = DriverSettings<'filecoin'>
 const SMALL = 32 * MEBIBYTE
 const CHUNK = Buffer.alloc(MEBIBYTE, 'svc')
 
-// Started as a process, this file is the provider, so that its work is not counted as the driver's.
+// As a child process, this file runs the provider, so that the driver's figures exclude its work.
 if (process.send) await serve()
 
-/** The commitment bounds a put: it is compared with the bare library. A get is compared with bare HTTP. */
+/** Compares a put with the bare library, because the commitment dominates it, and a get with bare HTTP. */
 export async function filecoinRows(): Promise<Row[]> {
   const server = await startServer('../providers/filecoin')
   const store = await openDriver('filecoin', server.facts as Settings) // as `serve` below reports them

@@ -1,4 +1,4 @@
-// The Firestore driver against the official SDK with the same chunks, both on the emulator, which is a process of its own.
+// Compares the Firestore driver with the official SDK and the same chunks, both on the emulator in a separate process.
 
 import type { Readable } from 'node:stream'
 import { Firestore } from '@google-cloud/firestore'
@@ -24,7 +24,7 @@ export async function firestoreRows(): Promise<Row[]> {
     emulator: directAddress,
     maxObjectBytes: SIZE,
   })
-  // Without it, the SDK looks for credentials of this machine.
+  // Without this option, the SDK searches for credentials on this machine.
   const clientOptions = { universeDomain: 'googleapis.com' }
   const bare = new Firestore({ projectId: 'svc-bench', host: directAddress, ssl: false, clientOptions })
   const seconds = { put: [] as number[], barePut: [] as number[], get: [] as number[], bareGet: [] as number[] }

@@ -17,7 +17,7 @@ const AT_ONCE = 8
 
 type Store = Pick<GcsServer, 'url' | 'bucket' | 'keyFile'>
 
-/** The Google Cloud Storage driver against Google's library, on the same local server in another process. */
+/** Compares the Google Cloud Storage driver with Google's library on the same local server in another process. */
 export async function gcsRows(): Promise<Row[]> {
   const child = fork(fileURLToPath(import.meta.resolve('@svc/devnet/providers/gcs/process')))
   const [store] = (await once(child, 'message')) as [Store]
@@ -56,7 +56,7 @@ export async function gcsRows(): Promise<Row[]> {
   ]
 }
 
-/** Runs first, in a process that has transferred no bytes yet. */
+/** Must run first, before this process has transferred any bytes. */
 async function memoryOf(provider: StorageProvider): Promise<Row> {
   const ids = Array.from({ length: AT_ONCE }, newId)
   const extra = await extraMemory(async () => {
@@ -79,14 +79,14 @@ async function get(provider: StorageProvider, id: string): Promise<void> {
   await drain((await provider.read({ id, ref: null }))!)
 }
 
-/** Uses sessions, the default. This begins them, since the library sends no credentials to hosts other than Google's. */
+/** Uses sessions, the default. They begin here, because the library sends credentials only to Google's hosts. */
 async function openLibrary({ url, bucket, keyFile }: Store) {
   const storage = new Storage({ projectId: 'unused', apiEndpoint: url, useAuthWithCustomEndpoint: true })
   storage.authClient.jsonContent = JSON.parse(keyFile)
   const { transporter } = await storage.authClient.getClient()
   const toStore = async (request: { url: URL }) =>
     request.url.pathname === '/token' ? { ...request, url: new URL('/token', url) } : request
-  transporter.interceptors.request.add({ resolved: toStore } as never) // its type is not exported
+  transporter.interceptors.request.add({ resolved: toStore } as never) // the type is not exported
   const file = (name: string) => storage.bucket(bucket).file(name)
   return {
     async put(name: string) {
@@ -96,7 +96,7 @@ async function openLibrary({ url, bucket, keyFile }: Store) {
       const uri = begun.headers.get('location') as string
       await pipeline(source(), file(name).createWriteStream({ uri, validation: false }))
     },
-    // The library reads one response through two pipelines, more listeners than Node expects on a stream.
+    // The library reads a response through two pipelines, which exceeds the number of listeners that Node expects.
     get: (name: string) =>
       drain(
         file(name)

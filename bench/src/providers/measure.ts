@@ -9,7 +9,7 @@ export const MEBIBYTE = 1_048_576
 export const SIZE = scaled(256, 32) * MEBIBYTE
 export const ROUNDS = scaled(5, 1)
 
-/** As long as the chunks of a request. */
+/** A piece as long as the chunks of a request. */
 const PIECE = Buffer.alloc(65_536, 'svc')
 const SAMPLE_MS = 20
 
@@ -33,7 +33,7 @@ export async function drain(stream: Readable, length = SIZE): Promise<void> {
   if (received !== length) throw new Error(`received ${received} bytes`)
 }
 
-/** By how much the memory of this process grows at most while the work runs, in MiB. */
+/** The largest growth of this process's memory during the work, in MiB. */
 export async function extraMemory(work: () => Promise<unknown>): Promise<number> {
   const before = process.memoryUsage.rss()
   let peak = before

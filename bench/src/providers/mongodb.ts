@@ -1,4 +1,4 @@
-// The MongoDB driver against the GridFS bucket of the official SDK, both on a local server in a process of its own.
+// Compares the MongoDB driver with the official SDK's GridFS bucket, both on a local server in a separate process.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -15,10 +15,10 @@ import { drain, extraMemory, memoryRow, ROUNDS, SIZE, source, speedRow } from '.
 const TYPE = 'application/octet-stream'
 const MEMORY_GOAL_MIB = 96
 
-// Started as a process, this file is the store, so that its work is not counted as the driver's.
+// As a child process, this file runs the store, so that the driver's figures exclude its work.
 if (process.send) await serve()
 
-/** The driver, against plain requests to signed addresses of the same store. */
+/** Compares the driver with plain requests to signed URLs of the same store. */
 export async function storjRows(): Promise<Row[]> {
   const server = await startServer('../providers/storj')
   const provider = await openDriver('storj', server.facts as DriverSettings<'storj'>) // as `serve` below reports them

@@ -1,9 +1,9 @@
-// Fastify alone: reads a body of JSON, and answers with bytes that are there already.
+// Fastify alone: reads a JSON body and answers with prepared bytes.
 
 import Fastify from 'fastify'
 import { reportTo } from '../server-process.ts'
 
-/** An answer that another server gave. */
+/** A recorded answer of another server. */
 export interface Sample {
   status: number
   headers: Record<string, string>

@@ -1,4 +1,4 @@
-// Writes requests to files and files to responses, and nothing else. Files are durable, as in the gateway.
+// Only writes requests to files and files to responses. Files are durable, as in the gateway.
 
 import { createReadStream, createWriteStream } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -16,7 +16,7 @@ const server = createServer(async (request, response) => {
     await pipeline(request, createWriteStream(file, { flush: true }))
     response.end('{}')
   } else {
-    // The load may end in the middle of an answer.
+    // The load may end in the middle of a response.
     await pipeline(createReadStream(file), response).catch(() => response.destroy())
   }
 })

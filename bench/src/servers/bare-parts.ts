@@ -1,4 +1,4 @@
-// Takes a file in parts, one after the other: hashes it, writes each part durably where it belongs, and nothing else.
+// Receives a file in sequential parts, hashes it and writes each part durably at its position, and does nothing else.
 
 import { createHash } from 'node:crypto'
 import { mkdtemp, open, rm } from 'node:fs/promises'

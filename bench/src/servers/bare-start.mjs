@@ -1,4 +1,4 @@
-// The framework alone, with a compile cache as the gateway has. Plain JavaScript: it must not pay for TypeScript.
+// The framework alone, with a compile cache like the gateway's. Plain JavaScript, so that TypeScript costs it nothing.
 
 import { enableCompileCache } from 'node:module'
 

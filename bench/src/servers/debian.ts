@@ -1,4 +1,4 @@
-// Programs of other projects, from this machine or else unpacked from their Debian packages. Nothing is installed.
+// Finds programs of other projects on this machine, or unpacks them from their Debian packages without installing them.
 
 import { execFile } from 'node:child_process'
 import { access, mkdir, readdir } from 'node:fs/promises'
@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 const CACHE = fileURLToPath(new URL('../../../node_modules/.cache/svc-bench/', import.meta.url))
 
-/** The path of a program, for example `debianProgram('nginx', '/usr/sbin/nginx')`; null, with a note, if it cannot be had. */
+/** The path of a program, for example `debianProgram('nginx', '/usr/sbin/nginx')`. Logs why it returns null. */
 export async function debianProgram(name: string, path: string): Promise<string | null> {
   const unpacked = join(CACHE, name, path)
   for (const place of [path, unpacked]) if (await exists(place)) return place
@@ -18,11 +18,11 @@ export async function debianProgram(name: string, path: string): Promise<string 
     await mkdir(folder, { recursive: true })
     await run('apt-get', ['download', name], { cwd: folder })
     const [archive] = (await readdir(folder)).filter((entry) => entry.endsWith('.deb'))
-    await run('dpkg', ['-x', join(folder, archive as string), folder]) // apt-get fails if it downloads none
+    await run('dpkg', ['-x', join(folder, archive as string), folder]) // apt-get fails when it downloads no archive
     return unpacked
   } catch (error) {
     console.error(
-      `without ${name}: it is not on this machine, and its Debian package cannot be had (${firstLine(error)})`,
+      `without ${name}: it is not on this machine, and its Debian package cannot be downloaded (${firstLine(error)})`,
     )
     return null
   }

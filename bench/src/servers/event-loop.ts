@@ -1,5 +1,5 @@
 // A gateway and an agent service on one event loop. Sends their addresses to its parent, and answers each message with
-// the milliseconds of processor time that the loop has used since the start. What other programs use does not count.
+// the milliseconds of processor time that the loop has used since the start. Other programs' time does not count.
 
 import { setImmediate } from 'node:timers/promises'
 import { freePort } from '@svc/devnet/free-port'

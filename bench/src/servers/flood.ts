@@ -1,4 +1,4 @@
-// Sends requests over many connections, in a process of its own: what measures must not wait for what is measured.
+// Sends requests over many connections from a separate process: the measuring process must not wait for the measured one.
 
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
@@ -30,7 +30,7 @@ async function flood({ url, paths, connections, burstSeconds, seconds, pauseMs }
       else if (answer?.status !== 503 || !answer.hasRetryAfter) otherErrors++
       else if (!isBurst) refused.push(ms)
       if (answer === null) socket = await open()
-      // Around the pause, so that they do not come in waves.
+      // Vary the pause, so that requests do not come in waves.
       if (pauseMs > 0) await setTimeout(pauseMs * (0.5 + Math.random()))
     }
     socket.destroy()

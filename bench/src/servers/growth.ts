@@ -1,4 +1,4 @@
-// A gateway on either database with one locker of many files, and small lockers with bytes among many others.
+// A gateway on either database with one locker of many files, and many small lockers, of which some have bytes.
 
 import { Readable } from 'node:stream'
 import { sharedPostgres } from '@svc/devnet/postgres-server'
@@ -53,7 +53,7 @@ async function writeBytes(lockerId: string, provider: string): Promise<void> {
   }
 }
 
-/** It goes with this process. */
+/** The database is deleted when this process ends. */
 async function createDatabase(): Promise<string> {
   const server = await sharedPostgres()
   await server.execute('create database growth')

@@ -1,5 +1,5 @@
-// What a gateway under load depends on, in a process of its own: both chains behind nodes that can be slow, and a store
-// that can be silent. The load tells it what to be.
+// The dependencies of a gateway under load, in a separate process: both chains behind nodes that can be slow, and a store
+// that can be silent. The load process sends orders to switch them.
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

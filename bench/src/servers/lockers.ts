@@ -1,4 +1,4 @@
-// A gateway with lockers whose owners' keys are known.
+// A gateway with lockers whose owner keys are known.
 
 import { seedFiles, seedLocker } from '@svc/devnet/services/seed-lockers'
 import type { SigAlg } from '@svc/protocol/keys'

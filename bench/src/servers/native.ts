@@ -1,4 +1,4 @@
-// A server that is not a Node program. The kernel tells what its processes use.
+// A server that is not a Node program. The kernel reports the resource usage of its processes.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -25,7 +25,7 @@ export async function startNative(
   return serverProcess({
     url: `http://127.0.0.1:${port}`,
     facts: null,
-    usage: () => usageOf(child.pid as number), // it answers, so it has started
+    usage: () => usageOf(child.pid as number), // the server answers, so it has started
     async stop() {
       process.off('exit', kill)
       kill()
@@ -58,13 +58,13 @@ async function waitForPort(port: number): Promise<void> {
   throw new Error(`nothing answers on port ${port}`)
 }
 
-/** Of a process and its workers. Pages that they share count once. */
+/** The usage of a process and its workers. Shared pages count once. */
 export async function usageOf(pid: number): Promise<Usage> {
   const workers = (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).split(' ').filter(Boolean)
   let cpuSeconds = 0
   let memory = 0
   for (const process of [pid, ...workers]) {
-    // The name, in parentheses, may hold spaces. Fields 14 and 15 are the ticks in user and in kernel mode.
+    // The name in parentheses may contain spaces. Fields 14 and 15 are the ticks in user and in kernel mode.
     const fields = (await readFile(`/proc/${process}/stat`, 'utf8')).replace(/^.*\) /s, '').split(' ')
     cpuSeconds += (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
     const kibibytes = /^Pss:\s+(\d+)/m.exec(await readFile(`/proc/${process}/smaps_rollup`, 'utf8'))?.[1]

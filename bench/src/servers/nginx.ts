@@ -1,4 +1,4 @@
-// nginx on a folder: GET by sendfile, and PUT by its WebDAV module, which neither flushes nor hashes.
+// nginx on a folder: GET with sendfile, and PUT with its WebDAV module, which neither flushes nor hashes.
 
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -9,7 +9,7 @@ import { startNative } from './native.ts'
 
 const PROGRAM = '/usr/sbin/nginx'
 
-/** Null, with a note, where nginx cannot be had. `facts` is the folder it serves. */
+/** Returns null and logs the reason when nginx is unavailable. `facts` is the served folder. */
 export async function startNginx(): Promise<(ServerProcess & { facts: string }) | null> {
   const program = await debianProgram('nginx', PROGRAM)
   if (!program) return null

@@ -1,4 +1,4 @@
-// A gateway as operators run it, in production mode; its standard output is discarded.
+// A gateway in production mode, as an admin runs it; its standard output is discarded.
 
 import { startTestGateway } from '@svc/devnet/services/gateway'
 
@@ -12,11 +12,11 @@ export const PRODUCTION = {
   SHORT_URL_KEY: key('03'),
 }
 
-/** One that sells on a chain where no node answers. */
+/** Settings of a gateway that sells on a chain where no node answers. */
 export const SELLING = { EVM_RPC_URLS: 'http://127.0.0.1:1', EVM_TREASURY: `0x${'ab'.repeat(20)}` }
 
 export function startProductionGateway(given: Readonly<Record<string, string>> = {}) {
-  // Without the development keys of x402, which production refuses.
+  // Production refuses the development keys of x402.
   const {
     BASE_URL: _,
     PORT: __,

@@ -7,7 +7,7 @@ import type { ServerProcess } from '../server-process.ts'
 import { debianProgram } from './debian.ts'
 import { startNative } from './native.ts'
 
-/** Null, with a note, where rclone cannot be had. */
+/** Returns null and logs the reason when rclone is unavailable. */
 export async function startRclone(): Promise<ServerProcess | null> {
   const program = await debianProgram('rclone', '/usr/bin/rclone')
   if (!program) return null

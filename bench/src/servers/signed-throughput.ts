@@ -19,14 +19,14 @@ import { startProductionGateway } from './production-gateway.ts'
 const LOCKERS = 200
 const REQUESTS = 4000
 const ROUNDS = 4
-/** All processes have started by then. */
+/** Long enough for all processes to start. */
 const SETTLE_MS = 3000
-/** Of /proc. */
+/** The unit of processor times in /proc. */
 const TICKS_PER_SECOND = 100
 
 export interface Throughput {
   perSecond: number
-  /** Of the gateway's processes. */
+  /** Processor time of the gateway's processes. */
   cpuMicroseconds: number
 }
 
@@ -43,7 +43,7 @@ try {
   await rm(folder, { recursive: true })
   await database.drop()
 }
-// The server of the database would keep this process.
+// The database server would keep this process alive.
 process.exit()
 
 async function measure({ url, pid }: Program): Promise<Throughput> {
@@ -81,7 +81,7 @@ function signed(url: string): Buffer[] {
   })
 }
 
-/** Of a process and those that it started. */
+/** The processor time of a process and its descendants. */
 function cpuSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)

@@ -1,9 +1,9 @@
-// What a quote can be paid in, in the order of its legs (PAY-25, PAY-26, PAY-04). Settings, prices, clients, pages, the
-// tables of the documents and the local chains of development follow from this list: CONTRIBUTING.md, "An asset".
+// The assets that can pay a quote, in the order of its legs (PAY-25, PAY-26, PAY-04). Settings, prices, clients, pages,
+// the tables of the documents and the local development chains are derived from this list: CONTRIBUTING.md, "An asset".
 
 import { EVM, type Network, PRIMARY } from './networks.ts'
 
-/** The price of a coin, which tokens may follow. */
+/** The price of a coin. Tokens can have the same price. */
 export interface OraclePrice {
   by: 'oracle'
   symbol: string
@@ -18,11 +18,11 @@ export interface Asset {
   ticker: string
   decimals: number
   pricing: Pricing
-  /** Mint or contract. Null where the setting TOKENS names it, and the asset is not offered while it does not. */
+  /** Mint or contract. If null, the setting TOKENS names it; without that, the asset is not offered. */
   address: string | null
   /**
-   * Of a token that takes transfers which were only signed (EIP-3009), as x402 clients make them: the version of its
-   * EIP-712 domain, whose name is the ticker.
+   * The version of the token's EIP-712 domain, whose name is the ticker. Set for tokens that accept signed transfers
+   * (EIP-3009), as x402 clients make them.
    */
   domainVersion?: string
 }
@@ -55,14 +55,14 @@ export type TickerOn<Family extends Network['family']> = Extract<
   { network: { family: Family } }
 >['ticker']
 
-/** Tickers in any case (PAY-47). */
+/** Ignores the case of the ticker (PAY-47). */
 export function findAsset(network: Network, ticker: string): Asset | null {
   // Lower case, because the upper case of 'ſ' is 'S': 'uſdc' is no ticker.
   const wanted = ticker.toLowerCase()
   return ASSETS.find((asset) => asset.network === network && asset.ticker.toLowerCase() === wanted) ?? null
 }
 
-/** The coin that fees are paid in. */
+/** The coin that pays the network's fees. */
 export function coinOf(network: Network): Asset {
   const coin = ASSETS.find((asset) => asset.network === network && isCoin(asset))
   if (!coin) throw new Error(`no asset is the coin of ${network.name}`)
@@ -73,7 +73,7 @@ export function isCoin({ network, address }: Asset): boolean {
   return address === network.nativeAsset
 }
 
-/** The prices that assets need, those of the networks' own coins first. */
+/** The oracle prices that the assets need, with those of native coins first. */
 export function pricesOf(assets: readonly Asset[]): OraclePrice[] {
   const prices = [...assets.filter(isCoin), ...assets].flatMap(({ pricing }) =>
     pricing.by === 'oracle' ? [pricing] : [],
@@ -81,7 +81,7 @@ export function pricesOf(assets: readonly Asset[]): OraclePrice[] {
   return [...new Map(prices.map((price) => [price.symbol, price])).values()]
 }
 
-/** What stands for an asset in the setting TOKENS. */
+/** The key of an asset in the setting TOKENS. */
 export function tokenKey({ network, ticker }: Asset): string {
   return `${network.settings.toLowerCase()}.${ticker}`
 }

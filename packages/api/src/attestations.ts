@@ -1,4 +1,4 @@
-// Statements about what a locker holds: the record, and how it is made and published.
+// Statements about the files of a locker: their form, and the endpoints that make and publish them.
 
 import { FACTS } from '@svc/protocol/facts'
 import Type, { type Static } from 'typebox'
@@ -6,7 +6,7 @@ import { endpoint } from './endpoint.ts'
 import { ContentHash } from './file-entries.ts'
 import { ENVELOPE_ERRORS, Hex, NO_STORE, OrNull, Sha256, Timestamp, Words } from './wire.ts'
 
-/** Where a statement was published on chain. Older anchors have fewer fields. */
+/** The on-chain publication of a statement. Older anchors have fewer fields. */
 export const Anchor = Type.Object(
   {
     type: Words(['chain_sas_v1', 'chain_memo_v2', 'oracle_v2']),
@@ -43,7 +43,7 @@ export const AnchorError = Type.Object(
   {
     error: Type.String(),
     retryable: Type.Boolean(),
-    ambiguous: Type.Boolean({ description: 'Whether the transaction may have landed after all.' }),
+    ambiguous: Type.Boolean({ description: 'Whether the transaction may still have landed.' }),
     tx_signature: OrNull(Type.String()),
     at: Timestamp(),
   },
@@ -51,13 +51,17 @@ export const AnchorError = Type.Object(
 )
 export type AnchorError = Static<typeof AnchorError>
 
-/** Why a statement has no anchor though nothing failed (ADD-14). */
+/** Why a statement has no anchor although nothing failed (ADD-14). */
 export const AnchorAbsence = Type.Object(
   {
     reason: Words(['limit_reached', 'daily_budget_used', 'superseded']),
-    publish_after: Type.Optional(Timestamp('The budget is used up; after this, the newest statement is published.')),
+    publish_after: Type.Optional(
+      Timestamp('The budget is used up. The newest statement is published after this time.'),
+    ),
     superseded_by: Type.Optional(
-      Type.Integer({ description: 'A newer statement was made before this one was published; this is the newest.' }),
+      Type.Integer({
+        description: 'The sequence of the newest statement, which was made before this one could be published.',
+      }),
     ),
   },
   { title: 'AnchorAbsence' },
@@ -150,7 +154,7 @@ export const PushResult = Type.Object(
     error: OrNull(AnchorError),
     publish_after: Type.Optional(
       Timestamp(
-        'With `deferred`: the budget is used up, and the newest statement is published automatically after this.',
+        'With `deferred`: the budget is used up, and the newest statement is published automatically after this time.',
       ),
     ),
   },
@@ -165,7 +169,7 @@ export const AttestAnswer = Type.Object(
     locker_id: Type.String(),
     attestation_status: Words(['computed', 'complete']),
     unchanged: Type.Boolean({
-      description: 'Whether the previous statement is still true, so that no new one was made.',
+      description: 'True if the previous statement still holds, so no new one was made.',
     }),
     att_code: Type.Integer(),
     attestation: Attestation,
@@ -195,11 +199,11 @@ export type AttestQueued = Static<typeof AttestQueued>
 export const attest = endpoint({
   name: 'attest',
   method: 'POST',
-  // Unchanged files give the statement that is there.
+  // While files are unchanged, the call returns the existing statement.
   repeatable: true,
   path: '/v1/storage/attest',
   auth: { ops: ['locker:attest'] },
-  summary: 'Commit to what the locker holds, sign it, and publish it where that is enabled',
+  summary: 'Make and sign a statement about the files of a locker, and publish it if publishing is enabled',
   query: Type.Object({ receipt_id: Type.String(), sync: Type.Optional(Type.Boolean({ default: false })) }),
   responses: { 202: AttestQueued, 200: AttestAnswer },
   headers: NO_STORE,
@@ -236,7 +240,7 @@ export const push = endpoint({
   repeatable: true,
   path: '/v1/attest/push',
   auth: { ops: ['locker:attest'] },
-  summary: 'Publish the newest statement on chain; one that is published already costs nothing',
+  summary: 'Publish the newest statement on chain, unless it is already published',
   body: Type.Object({ receipt_id: Type.String() }),
   responses: { 200: PushAnswer },
   headers: NO_STORE,

@@ -34,11 +34,11 @@ export const confirmFile = endpoint({
   name: 'confirmFile',
   upload: IN_PARTS,
   method: 'POST',
-  // Hashes the same bytes.
+  // A repeated call hashes the same bytes.
   repeatable: true,
   path: '/v1/files/confirm',
   auth: { ops: ['locker:write'], optional: true },
-  summary: "Read a file's bytes and record their hash: by query, or by body with an envelope",
+  summary: "Read a file's bytes and record their hash; with a query, or with a body and an envelope",
   query: Type.Object({ receipt_id: Type.Optional(Type.String()), filename: Type.Optional(Type.String()) }),
   body: Type.Object({ receipt_id: Type.Optional(Type.String()), filename: Type.Optional(Type.String()) }),
   responses: { 200: ConfirmedFile },
@@ -59,7 +59,8 @@ const NAMES = { minItems: 1, maxItems: MAX_FILES_PER_BATCH }
 const Names = Type.Array(Type.String(), NAMES)
 const NamesInQuery = Type.Array(Type.String(), {
   ...NAMES,
-  description: 'Path, query and headers may have 16 KiB together, some 300 names. The signed body takes a thousand.',
+  description:
+    'Path, query and headers are limited to 16 KiB together, about 300 names. A signed body holds up to 1,000.',
 })
 
 export const ConfirmedFiles = Type.Object(
@@ -93,11 +94,11 @@ export const confirmFiles = endpoint({
   name: 'confirmFiles',
   upload: { ...IN_PARTS, inBody: 'POST /v1/files/confirm-batch with receipt_id and filenames in a signed JSON body' },
   method: 'POST',
-  // Hashes the same bytes.
+  // A repeated call hashes the same bytes.
   repeatable: true,
   path: '/v1/files/confirm-batch',
   auth: { ops: ['locker:write'], optional: true },
-  summary: 'The same for many files; one that fails does not fail the others',
+  summary: 'Confirm many files; one failure does not affect the others',
   query: Type.Object({ receipt_id: Type.Optional(Type.String()), filenames: Type.Optional(NamesInQuery) }),
   maxBodyBytes: MAX_BATCH_BYTES,
   body: Type.Object({ receipt_id: Type.Optional(Type.String()), filenames: Type.Optional(Names) }),

@@ -1,4 +1,4 @@
-// Statements in the formats of other people's verifiers.
+// Statements in the formats of third-party verifiers.
 
 import { DSSE_MEDIA_TYPE, IN_TOTO_PAYLOAD_TYPE, SIGSTORE_BUNDLE_MEDIA_TYPE } from '@svc/protocol/dsse'
 import Type, { type Static } from 'typebox'
@@ -11,13 +11,13 @@ const Base64 = (description: string) => Type.String({ pattern: '^[A-Za-z0-9+/]+=
 const DsseEnvelope = Type.Object(
   {
     payload: Base64(
-      'An in-toto statement: the files are its subjects, the signed statement of the gateway its predicate.',
+      "An in-toto statement. The files are its subjects, and the gateway's signed statement is its predicate.",
     ),
     payloadType: Type.Literal(IN_TOTO_PAYLOAD_TYPE),
     signatures: Type.Array(
       Type.Object({
-        keyid: Type.String({ description: 'As `GET /v1/keys` names the key.' }),
-        sig: Base64('By Ed25519 over the pre-authentication encoding.'),
+        keyid: Type.String({ description: 'The id of the key in `GET /v1/keys`.' }),
+        sig: Base64('An Ed25519 signature over the pre-authentication encoding.'),
       }),
       { minItems: 1, maxItems: 1 },
     ),
@@ -29,7 +29,7 @@ const SigstoreBundle = Type.Object(
   {
     mediaType: Type.Literal(SIGSTORE_BUNDLE_MEDIA_TYPE),
     verificationMaterial: Type.Object({
-      publicKey: Type.Object({ hint: Type.String({ description: 'As `GET /v1/keys` names the key.' }) }),
+      publicKey: Type.Object({ hint: Type.String({ description: 'The id of the key in `GET /v1/keys`.' }) }),
     }),
     dsseEnvelope: DsseEnvelope,
   },
@@ -52,7 +52,8 @@ export const dsse = endpoint({
   name: 'dsse',
   method: 'GET',
   path: '/v1/storage/dsse',
-  summary: 'A statement for in-toto, cosign and other verifiers of Sigstore: about one file, or all of a small locker',
+  summary:
+    'A statement for in-toto, cosign and other Sigstore verifiers, about one file or all files of a small locker',
   query: Type.Object({
     receipt_id: Type.String(),
     sequence: Sequence,
@@ -60,7 +61,7 @@ export const dsse = endpoint({
       Type.String({
         minLength: 1,
         maxLength: 512,
-        description: 'The file to prove; all files by default, where they are not too many.',
+        description: 'The file to prove. By default all files, if there are not too many.',
       }),
     ),
     format: Type.Optional(Words(DSSE_FORMATS)),

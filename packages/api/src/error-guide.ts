@@ -1,5 +1,5 @@
-// What every error code means and what to do about it: the text of docs/errors.md and of `/errors/{code}`. Apart from
-// `errors.ts`, so that clients that only know the codes do not carry the texts.
+// The cause of every error code and what to do next: the text of `/errors/{code}` and of `svc errors`. It is separate
+// from `errors.ts`, so that clients that need only the codes do not bundle the texts.
 
 import { ERROR_STATUS, type ErrorCode } from './errors.ts'
 
@@ -9,50 +9,51 @@ export interface ErrorGuide {
   next: string
 }
 
-const RESEND = 'Nothing was changed. Send the same request again after the pause that `Retry-After` names.'
-const SIGN_AGAIN = 'Sign a new envelope for exactly the request you send, with a fresh nonce.'
-const OPERATOR = 'Tell the operator of the gateway, with the `request_id`.'
-const INTERNAL = 'This endpoint is for the operator. Send the secret or token that the operator has configured.'
-const NEW_SESSION = 'Open another session with `POST /v1/lockers/{locker_id}/upload-sessions`.'
+const RESEND = 'Nothing was changed. Send the same request again after the number of seconds in `Retry-After`.'
+const SIGN_AGAIN = 'Sign a new envelope for exactly the request that you send, with a fresh nonce.'
+const ADMIN = "Report the error to the gateway's admin, with its `request_id`."
+const INTERNAL = 'This endpoint is for the admin. Send the secret or the token that the admin has configured.'
+const NEW_SESSION = 'Open a new session with `POST /v1/lockers/{locker_id}/upload-sessions`.'
 
 export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
   leg_not_in_quote: {
-    cause: 'The network and asset that were named are not among the ways to pay.',
-    next: 'Use a leg that the quote lists under `accepts`, or ask without `pay_network` and `pay_asset` to see all.',
+    cause: 'The quote cannot be paid with the requested network and asset.',
+    next: 'Choose one of the legs that the quote lists under `accepts`. A request without `pay_network` and `pay_asset` returns them all.',
   },
   leg_incomplete: {
-    cause: 'Only one of `pay_network` and `pay_asset` was sent.',
-    next: 'Send both, or neither for the first leg of the quote.',
+    cause: 'The request has only one of `pay_network` and `pay_asset`.',
+    next: 'Send both, or neither to use the first leg of the quote.',
   },
   mixed_networks: {
-    cause: 'A sponsored batch names quotes that one transaction cannot have paid.',
-    next: 'Confirm the quotes of each network in a request of their own.',
+    cause: 'The sponsored batch names quotes that a single transaction cannot have paid.',
+    next: 'Confirm the quotes of each network in a separate request.',
   },
   missing_receipt_id: { cause: 'The query has no `receipt_id`.', next: 'Add `?receipt_id=rcpt_…`.' },
   missing_result_hash_run_storage_verify_first: {
-    cause: 'There is no code yet, because nothing was attested.',
+    cause: 'There is no attestation code because nothing has been attested yet.',
     next: 'Attest first: `POST /v1/storage/attest?receipt_id=…`.',
   },
   receipt_has_no_tx_hash: {
-    cause: 'The receipt names no transaction, so there is nothing to look up on chain.',
+    cause: 'The receipt names no transaction, so the payment cannot be checked on chain.',
     next: 'Check the signature of the receipt instead: `GET /v1/receipts/{receipt_id}/verify`.',
   },
   malformed_payment: {
-    cause: 'PAYMENT-SIGNATURE cannot be read, or is of x402 version 1. Nothing was sent.',
-    next: 'Ask again without it for an offer, and sign that with a client of x402 version 2.',
+    cause: '`PAYMENT-SIGNATURE` cannot be read, or it is for version 1 of x402. No payment was sent.',
+    next: 'Request an offer without this header, and sign the offer with a client of x402 version 2.',
   },
   signed_payment_not_taken: {
-    cause: 'A signed x402 payment came to the plain quote, which is paid by a transaction. Nothing was sent.',
-    next: 'Send it to the address in the hint, `POST /v1/x402/storage`, or pay on chain and confirm.',
+    cause:
+      'A signed x402 payment was sent to the plain quote, which must be paid with a transaction. No payment was sent.',
+    next: 'Send it to the endpoint in the hint, `POST /v1/x402/storage`, or pay on chain and confirm the transaction.',
   },
   malformed_request: {
     cause: 'The request is not valid HTTP, or the connection broke before the body was complete.',
-    next: 'Send it again from its beginning. If that happens each time, look at the proxy in between.',
+    next: 'Send the whole request again. If the error repeats, check any proxy between you and the gateway.',
   },
 
   MISSING_ENVELOPE: {
-    cause: 'The endpoint answers signed requests only, and this one has no envelope.',
-    next: 'Send `X-Svc-Envelope` and `X-Svc-Signature`; docs/http.md shows how they are made.',
+    cause: 'The endpoint accepts only signed requests, and this one has no envelope.',
+    next: 'Send `X-Svc-Envelope` and `X-Svc-Signature`. docs/http.md shows how to make them.',
   },
   RECEIPT_ID_MISMATCH: {
     cause: 'The envelope and the request name different receipts.',
@@ -60,120 +61,128 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
   },
   AUDIENCE_MISMATCH: {
     cause:
-      'The envelope is for another service: its `aud` is not the address of this one, or is missing where no locker is named.',
-    next: 'Sign the base URL of the service as `aud`, and call it by that address.',
+      'The envelope is for another service: its `aud` is not the address of this one, or is missing from a request that names no locker.',
+    next: 'Sign the base URL of the service as `aud`, and send the request to that URL.',
   },
   LOCKER_ID_MISMATCH: {
     cause: 'The envelope and the request name different lockers.',
-    next: 'Sign the `locker_id` that is in the path or body. It follows from the receipt id.',
+    next: 'Sign the `locker_id` of the path or body. It is derived from the receipt id.',
   },
   OIDC_TOKEN_INVALID: {
-    cause: 'The token of the identity provider is missing, expired, or for another audience.',
-    next: 'Get a fresh token from the provider that the hint names. Without one, use `POST /v1/storage/confirm`.',
+    cause: 'The token of the identity provider is missing, has expired, or is for another audience.',
+    next: 'Get a fresh token from the provider that the hint names. Without a token, use `POST /v1/storage/confirm`.',
   },
   BEARER_TOKEN_INVALID: {
-    cause: 'The bearer token is missing, expired, or of an issuer that this gateway does not know.',
-    next: 'Get a fresh token. `GET /v1/attest-code` answers the code without one.',
+    cause: 'The bearer token is missing, has expired, or was issued by a provider that this gateway does not trust.',
+    next: 'Get a fresh token. `GET /v1/attest-code` returns the code without one.',
   },
-  INTERNAL_AUTH_REQUIRED: { cause: 'The caller is not known as an internal one.', next: INTERNAL },
+  INTERNAL_AUTH_REQUIRED: {
+    cause: 'The endpoint is internal, and the caller sent no valid secret or token for it.',
+    next: INTERNAL,
+  },
   UPLOAD_TOKEN_INVALID: {
     cause:
-      'The token is not that of this upload session or of tus uploads into this locker, has expired, or the access of the key that asked for it was ended.',
-    next: `Send the \`upload_token\` of this session in \`X-Upload-Token\`. ${NEW_SESSION} For tus: \`POST /v1/lockers/{locker_id}/tus/tokens\`.`,
+      'The token does not belong to this upload session or to tus uploads into this locker, it has expired, or the key that requested it has lost its access.',
+    next: `Send the \`upload_token\` of this session in \`X-Upload-Token\`. ${NEW_SESSION} For tus, request a new token with \`POST /v1/lockers/{locker_id}/tus/tokens\`.`,
   },
 
   tx_required: {
-    cause: 'The confirmation names no transaction, or not one of this chain.',
-    next: 'Pay, then send the id of the transaction in `X402-TX` (or as `tx_sig`).',
+    cause: 'The confirmation names no transaction, or its id is not valid on this chain.',
+    next: 'Pay first, then send the transaction id in `X402-TX` (or as `tx_sig`).',
   },
   payment_credential_invalid: {
     cause:
-      '`Authorization: Payment` cannot be read, or is for no challenge that this gateway gave for the quote. Nothing was changed.',
-    next: 'Repeat all parameters of one challenge unchanged. If you have paid, do not pay again: confirm with `POST /v1/storage/confirm` and the transaction.',
+      '`Authorization: Payment` cannot be read, or does not match any challenge that this gateway issued for the quote. Nothing was changed.',
+    next: 'Repeat all parameters of one challenge unchanged. If you have already paid, do not pay again: confirm the transaction with `POST /v1/storage/confirm`.',
   },
   tx_not_found: {
-    cause: 'The chain does not show the transaction yet.',
-    next: 'Do not pay again. Confirm again after 2, 4, 8, 16 and 32 seconds (EVM chain: 5, 10, 20, 40).',
+    cause: 'The transaction is not visible on the chain yet.',
+    next: 'Do not pay again. Confirm again after 2, 4, 8, 16 and 32 seconds (on the EVM chain after 5, 10, 20 and 40).',
   },
   payment_verification_failed: {
     cause:
-      'The transaction does not pay this quote; `details.reason` says why: it failed, paid too little or to another address, came too late or before the quote, names another quote, or has paid for something else already.',
-    next: 'Do not pay again before you know the reason. Confirm the transaction with the quote that it was made for. With `details.noted_for_refund` the operator has it on a list: ask them to return it, and name the transaction.',
+      'The transaction does not pay this quote. `details.reason` gives the reason: the transaction failed, paid too little or to another address, is older than the quote, came too late, names another quote, or has already paid for something else.',
+    next: "Do not pay again before you know the reason. Confirm the transaction with the quote that it was made for. If `details.noted_for_refund` is present, the gateway's admin has the payment on a list of refunds: ask them to return it, and name the transaction.",
   },
 
   SIGNATURE_INVALID: {
-    cause: 'The signature is not that of the owner or of an operator of the locker, or the envelope cannot be read.',
-    next: 'Sign the exact bytes of the envelope with the key that paid, or with a registered operator key. Ed25519 signatures are base58, those of EVM wallets are `0x` and hex; the envelope is base64url without padding.',
+    cause: 'The signature is not by the owner or an operator of the locker, or the envelope cannot be read.',
+    next: 'Sign the exact bytes of the envelope with the key that paid, or with a registered operator key. Ed25519 signatures are base58; signatures of EVM wallets are `0x` and hex. The envelope is base64url without padding.',
   },
   BODY_HASH_MISMATCH: {
-    cause: '`body_sha256` is not the SHA-256 of the bytes that arrived.',
+    cause: '`body_sha256` is not the SHA-256 of the body that arrived.',
     next: 'Serialize the body once, hash those bytes and send them. For GET and DELETE the field is empty.',
   },
   MISSING_OPS: {
-    cause: 'The envelope does not hold an op that the operation needs.',
-    next: 'Add it to `ops`; `/openapi.json` lists those of each operation under `x-required-ops`.',
+    cause: 'The envelope lacks an op that the operation requires.',
+    next: 'Add it to `ops`. `/openapi.json` lists the ops of each operation under `x-required-ops`.',
   },
-  EXPIRED_ENVELOPE: { cause: '`exp` of the envelope has passed.', next: `${SIGN_AGAIN} Check your clock.` },
+  EXPIRED_ENVELOPE: { cause: 'The envelope has expired (`exp`).', next: `${SIGN_AGAIN} Check your clock.` },
   ENVELOPE_NOT_YET_VALID: {
-    cause: '`iat` of the envelope is more than 30 seconds ahead of the clock of the gateway.',
-    next: 'Set your clock; `GET /health` shows the time of the gateway.',
+    cause: "`iat` of the envelope is more than 30 seconds ahead of the gateway's clock.",
+    next: "Set your clock. `GET /health` returns the gateway's time.",
   },
   ENVELOPE_LIFETIME_INVALID: {
-    cause: '`exp` is not after `iat`, or by more than 60 seconds.',
+    cause: '`exp` is not later than `iat`, or is more than 60 seconds later.',
     next: 'Set `exp` to `iat` + 60.',
   },
   METHOD_MISMATCH: { cause: 'The envelope is for another method.', next: SIGN_AGAIN },
   PATH_MISMATCH: {
     cause: 'The envelope is for another path.',
-    next: 'Sign the path as it is sent, with its percent-encoding and without the query.',
+    next: 'Sign the path exactly as it is sent, with its percent-encoding and without the query.',
   },
   NONCE_REPLAYED: {
-    cause: 'A request with this nonce arrived before, so this one was not carried out.',
-    next: 'Sign each request separately, retries included: 16 random bytes as 32 hex characters.',
+    cause: 'A request with this nonce has already arrived, so this one was not carried out.',
+    next: 'Sign every request separately, retries included. A nonce is 16 random bytes as 32 hex characters.',
   },
-  OWNER_REQUIRED: { cause: 'An operator asked for what only the owner may do.', next: 'Sign with the key that paid.' },
+  OWNER_REQUIRED: {
+    cause: 'An operator requested something that only the owner may do.',
+    next: 'Sign with the key that paid.',
+  },
   OWNER_IDENTITY_MISMATCH: {
-    cause: 'The identity that was named is not the wallet that paid.',
+    cause: 'The named identity is not the wallet that paid.',
     next: 'Name the wallet that paid on chain, and sign with it.',
   },
   SERVICE_NOT_AUTHORIZED: {
     cause: 'The token is valid, but its service may not do this.',
-    next: 'Ask the operator to allow the service that `details` names.',
+    next: "Ask the gateway's admin to allow the service that `details` names.",
   },
   ACTING_IDENTITY_REQUIRED: {
-    cause: 'The caller is internal and may read, but is not among those who may act. The attempt is in the audit log.',
-    next: 'Act with an identity that the gateway names in `ADMINS`.',
+    cause:
+      'The caller is internal and may read, but is not one of the identities that may act. The attempt is recorded in the audit log.',
+    next: 'Use an identity that the gateway lists in `ADMINS`.',
   },
   SHORT_URL_INVALID: {
     cause:
-      'The token was changed, is for another method, was revoked, or the key that asked for it was removed from the locker.',
-    next: 'Ask for a fresh URL: `GET /v1/lockers/{locker_id}/files/{filename}`.',
+      'The token was altered, is for another method, was revoked, or was requested by a key that has since been removed from the locker.',
+    next: 'Request a fresh URL: `GET /v1/lockers/{locker_id}/files/{filename}`.',
   },
   SHORT_URL_EXPIRED: {
     cause: 'The URL has expired.',
-    next: 'Ask for a fresh one, if needed with a longer `ttl_min` (at most 1440): `GET /v1/lockers/{locker_id}/files/{filename}`.',
+    next: 'Request a fresh URL: `GET /v1/lockers/{locker_id}/files/{filename}`. A longer `ttl_min` (at most 1440) makes it last longer.',
   },
   CONTENT_TYPE_MISMATCH: {
-    cause: 'The bytes came with a different `Content-Type` than the file was created with.',
-    next: 'Send the `upload_headers` exactly as they were answered.',
+    cause: "The upload's `Content-Type` is not the one that the file was created with.",
+    next: 'Send the `upload_headers` of the response exactly as they are.',
   },
   LOADED_AS_CODE: {
-    cause: 'A page tried to load a stored file as a script, a style, a worker or a document inside of it.',
-    next: 'Fetch the file, open it, or show it as a picture, sound or film. Host code elsewhere.',
+    cause: 'A page tried to load a stored file as a script, a stylesheet, a worker or an embedded document.',
+    next: 'Fetch the file, open it, or embed it as an image, audio or video. Host code elsewhere.',
   },
   ORACLE_SECRET_INVALID: {
     cause: '`X-Oracle-Secret` is not the secret of this gateway.',
-    next: 'Leave the header out to read what is attested already.',
+    next: 'Leave the header out to read what has already been attested.',
   },
 
-  not_found: { cause: 'Nothing is served at this path.', next: '`/openapi.json` lists every path.' },
+  not_found: { cause: 'No endpoint has this path.', next: '`/openapi.json` lists every path.' },
   pay_req_not_found: {
-    cause: 'There is no quote with this `pay_req_id`: it is misspelt, of another gateway, or was deleted unpaid.',
-    next: 'If you have paid, ask the operator with the transaction. If not, ask for a new quote.',
+    cause:
+      'There is no quote with this `pay_req_id`: it is misspelt, belongs to another gateway, or was deleted because it was never paid.',
+    next: "If you have paid, give the gateway's admin the transaction. If not, request a new quote.",
   },
   receipt_not_found: {
-    cause: 'There is no receipt with this id here, or the public link was rotated or closed.',
-    next: 'Check the id, and that this is the gateway that sold it. If `/health` says that its database is behind, try again later: the operator brings receipts back. Do not pay again.',
+    cause: 'This gateway has no receipt with this id, or the public link was rotated or closed.',
+    next: 'Check the id, and that this is the gateway that sold the locker. Do not pay again. If `/health` reports that the database is behind, try again later: the admin restores the missing receipts.',
   },
   locker_not_found: {
     cause: 'There is no such locker, or its receipt has not been used to open it yet.',
@@ -185,78 +194,82 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
   },
   FILE_NOT_FOUND: {
     cause: 'The locker has no file of this name.',
-    next: '`GET /v1/lockers/{locker_id}/files` lists what there is. Names are exact.',
+    next: '`GET /v1/lockers/{locker_id}/files` lists the files. Names must match exactly.',
   },
   FILE_NOT_ATTESTED: {
-    cause: 'The statement does not name this file.',
-    next: 'Attest again after the upload was confirmed.',
+    cause: 'The statement does not include this file.',
+    next: 'Confirm the upload, then attest again.',
   },
   statement_not_found: {
     cause: 'The receipt has no statement with this number.',
-    next: '`GET /v1/storage/statements?receipt_id=…` lists them; without `sequence` you get the newest.',
+    next: '`GET /v1/storage/statements?receipt_id=…` lists the statements. Leave `sequence` out to get the newest.',
   },
   OPERATOR_NOT_FOUND: {
     cause: 'The key is not an operator of the locker.',
-    next: '`GET /v1/lockers/{locker_id}/record` lists those that are.',
+    next: '`GET /v1/lockers/{locker_id}/record` lists its operators.',
   },
   S3_KEY_NOT_FOUND: {
     cause: 'The locker or wallet has no S3 key with this id: it was revoked, has expired, or never existed.',
-    next: '`GET /v1/lockers/{locker_id}/s3/keys` lists those of a locker that work, `GET /v1/s3/keys` those of a wallet.',
+    next: "`GET /v1/lockers/{locker_id}/s3/keys` lists a locker's valid keys, and `GET /v1/s3/keys` a wallet's.",
   },
-  SESSION_NOT_FOUND: { cause: 'There is no such upload session, or it was deleted long ago.', next: NEW_SESSION },
+  SESSION_NOT_FOUND: {
+    cause: 'There is no such upload session, or it was deleted some time after it ended.',
+    next: NEW_SESSION,
+  },
   delegation_not_found: {
     cause: 'The signer has no delegation with this id.',
-    next: '`GET /v1/delegations` lists those of the wallet that signs.',
+    next: '`GET /v1/delegations` lists the delegations of the wallet that signs.',
   },
   not_in_log: {
-    cause: 'The transparency log has no such tile or statement yet, or nothing was published so far.',
-    next: 'Read `/log/checkpoint` for the size of the log. A new statement is in it after a few seconds.',
+    cause: 'The transparency log does not have this tile or statement yet, or nothing has been published so far.',
+    next: 'Read the size of the log from `/log/checkpoint`. A new statement is added within a few seconds.',
   },
   job_not_found: {
-    cause: 'There is no job with this id: it is done, or was never there. Only dead jobs can be retried or deleted.',
+    cause:
+      'There is no job with this id: it is finished or never existed, or it is not dead. Only dead jobs can be retried or deleted.',
     next: '`GET /v1/internal/operations/jobs` lists jobs by state.',
   },
   method_not_allowed: {
-    cause: 'The path does not answer this method.',
-    next: 'Use one of those in the `Allow` header.',
+    cause: 'The path does not support this method.',
+    next: 'Use one of the methods in the `Allow` header.',
   },
   request_timeout: {
     cause: 'The request did not arrive in time.',
-    next: 'Send it again. Upload large files in parts, so that a slow connection loses one part only.',
+    next: 'Send it again. Upload large files in parts, so that a slow connection loses only one part.',
   },
 
   idempotency_conflict: {
-    cause: 'The same `Idempotency-Key` came with another body before.',
+    cause: 'This `Idempotency-Key` has already been used with a different body.',
     next: 'Repeat the first body, or use a new key for a new purchase.',
   },
   attestation_not_available: {
-    cause: 'Nothing was attested yet.',
+    cause: 'Nothing has been attested yet.',
     next: 'Attest first: `POST /v1/storage/attest?receipt_id=…`.',
   },
   HASH_MISMATCH: {
-    cause: 'The bytes that arrived do not have the `expected_hash`.',
-    next: 'Upload them again. If that repeats, hash the file again: it may have changed.',
+    cause: 'The bytes that arrived do not match `expected_hash`.',
+    next: 'Upload them again. If the error repeats, hash the file again: it may have changed.',
   },
   EMPTY_FILE_LIST: {
-    cause: 'The locker holds no confirmed file, and an empty list cannot be attested.',
-    next: 'Upload a file, confirm it, and attest then.',
+    cause: 'The locker has no confirmed file, and an empty list cannot be attested.',
+    next: 'Upload a file and confirm it, then attest.',
   },
   CONTENT_HASH_CHANGED: {
-    cause: 'The stored bytes no longer have the hash that was recorded when they arrived.',
-    next: 'Earlier evidence shows what they were. Upload the file again, and tell the operator.',
+    cause: 'The stored bytes no longer match the hash that was recorded when they arrived.',
+    next: "Upload the file again, and tell the gateway's admin. Earlier statements still prove the original hash.",
   },
-  LOCKER_ID_COLLISION: { cause: 'The id of the locker belongs to another receipt.', next: OPERATOR },
+  LOCKER_ID_COLLISION: { cause: 'The locker id already belongs to another receipt.', next: ADMIN },
   receipt_is_renewal: {
-    cause: 'The receipt is of a renewal, which extends an existing locker and opens none of its own.',
-    next: 'Use the locker that `details` names: it is open.',
+    cause: 'The receipt is for a renewal, which extends an existing locker and does not open a new one.',
+    next: 'Use the locker that `details` names. It is open.',
   },
   TUS_CONCAT_INVALID: {
     cause:
-      'The partial uploads that `Upload-Concat` names cannot be joined: one is unfinished, used, repeated or unknown.',
-    next: 'Finish each partial upload first, and name each of them once, in their order.',
+      'The partial uploads that `Upload-Concat` names cannot be joined: one is unfinished, already used, named twice or unknown.',
+    next: 'Finish every partial upload first, and name each of them once, in order.',
   },
   TUS_UPLOAD_FINISHED: {
-    cause: 'The upload is finished or joined from others: it takes no more bytes, and can no longer be given up.',
+    cause: 'The upload is finished or was joined from others: it accepts no more bytes and can no longer be cancelled.',
     next: 'Nothing is left to do. To replace the file, create another upload; to remove it, delete it from its locker.',
   },
   TUS_UPLOAD_NOT_FOUND: {
@@ -264,145 +277,153 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
     next: 'Create an upload: `POST /v1/lockers/{locker_id}/tus`.',
   },
   TUS_OFFSET_MISMATCH: {
-    cause: '`Upload-Offset` is not how many bytes the gateway has, or another request continued the upload.',
-    next: 'Send `HEAD` to the upload, and continue from the offset that it answers.',
+    cause:
+      '`Upload-Offset` is not the number of bytes that the gateway has, or another request has continued the upload.',
+    next: 'Send `HEAD` to the upload, and continue from the offset that it returns.',
   },
   TUS_UPLOAD_GONE: {
-    cause: 'The upload has expired or was given up, or the access of the key behind it was ended.',
+    cause: 'The upload has expired, was cancelled, or was created with a key that has lost its access.',
     next: 'Create another upload: `POST /v1/lockers/{locker_id}/tus`.',
   },
   TUS_VERSION_UNSUPPORTED: {
-    cause: 'The request has no `Tus-Resumable`, or that of another version.',
-    next: 'Send `Tus-Resumable: 1.0.0`, as every client of tus 1.0 does.',
+    cause: 'The request has no `Tus-Resumable` header, or names an unsupported version.',
+    next: 'Send `Tus-Resumable: 1.0.0`, as every tus 1.0 client does.',
   },
   TUS_CHECKSUM_MISMATCH: {
-    cause: 'The bytes are not those that `Upload-Checksum`, or `expected_hash` of the whole file, promised.',
+    cause: 'The bytes do not match `Upload-Checksum`, or the whole file does not match `expected_hash`.',
     next: 'With `Upload-Checksum`, send the chunk again: the offset has not moved. Otherwise upload the right file from the beginning.',
   },
-  SESSION_CLOSED: { cause: 'The upload session is finished, or was ended.', next: NEW_SESSION },
+  SESSION_CLOSED: { cause: 'The upload session is finished or was closed.', next: NEW_SESSION },
   OPERATOR_LIMIT_EXCEEDED: {
-    cause: 'The locker has as many operators as it may have.',
+    cause: 'The locker already has the maximum number of operators.',
     next: 'Remove one: `DELETE /v1/lockers/{locker_id}/operators/{pubkey}`.',
   },
   S3_KEY_LIMIT_EXCEEDED: {
-    cause: 'The locker or wallet has as many S3 keys as it may have.',
-    next: 'Revoke one that nobody uses: `DELETE /v1/lockers/{locker_id}/s3/keys/{access_key_id}`, or `DELETE /v1/s3/keys/{access_key_id}` for a wallet.',
+    cause: 'The locker or wallet already has the maximum number of S3 keys.',
+    next: 'Revoke a key that is no longer used: `DELETE /v1/lockers/{locker_id}/s3/keys/{access_key_id}`, or `DELETE /v1/s3/keys/{access_key_id}` for a wallet.',
   },
   DELEGATION_LIMIT_EXCEEDED: {
-    cause: 'The wallet has as many delegations as it may have, or made as many today.',
-    next: 'End one: `DELETE /v1/delegations/{delegation_id}`. Delegating a locker again changes its tasks.',
+    cause: 'The wallet already has the maximum number of delegations, or has made the maximum number today.',
+    next: 'End one: `DELETE /v1/delegations/{delegation_id}`. To change the tasks of a delegated locker, delegate it again.',
   },
   payment_already_used: {
-    cause: 'The transaction has paid for something else, its refund is decided, or the quote was paid by another one.',
+    cause:
+      'The transaction has already paid for something else, its refund is already decided, or another transaction has paid the quote.',
     next: '`GET /v1/internal/operations/payments` shows what it was used for.',
   },
   quote_expired: {
-    cause: 'The quote has expired, and no payment made in its time is known.',
-    next: 'If you paid in time, confirm with that transaction. If not, ask for a new quote. With `details.noted_for_refund` what you sent came too late, and the operator has it on a list: ask them to return it, and name the transaction.',
+    cause: 'The quote has expired, and no payment was found that was made in time.',
+    next: "If you paid in time, confirm the quote with that transaction. If not, request a new quote. If `details.noted_for_refund` is present, your payment came too late and the gateway's admin has it on a list of refunds: ask them to return it, and name the transaction.",
   },
   PRECONDITION_FAILED: {
     cause:
-      'The file is no longer the one that `If-Match`, `If-Unmodified-Since`, `expected_hash` or `expected_uploaded_at` names, or there is a file of a name that should be free: a new name, or one that is uploaded with `"overwrite": false`, or with a tus token that creates new names only.',
-    next: 'Read the file or the list again, and decide with what is there now.',
+      'The file is no longer the one that `If-Match`, `If-Unmodified-Since`, `expected_hash` or `expected_uploaded_at` names. Or a file already has the new name, and the request (a rename, an upload with `"overwrite": false`, or a tus token that only creates new names) must not replace it.',
+    next: 'Read the file or the list again, and decide from its current state.',
   },
 
   body_too_large: {
-    cause: 'The body is longer than this endpoint takes.',
-    next: 'Send less at once; `/openapi.json` says how long each body may be.',
+    cause: 'The body is longer than this endpoint accepts.',
+    next: 'Send less in one request. `/openapi.json` gives the maximum length of each body.',
   },
   UPLOAD_TOO_LARGE: {
-    cause: 'The file is larger than the gateway or its storage takes.',
-    next: 'Split it; `max_upload_bytes` is in `/.well-known/svc.json`.',
+    cause: 'The file is larger than the gateway or its storage provider accepts.',
+    next: 'Split the file. `/.well-known/svc.json` gives the limit as `max_upload_bytes`.',
   },
   unsupported_encoding: {
-    cause: 'The body came compressed, or with another transfer encoding than chunked.',
+    cause: 'The body is compressed, or has a transfer encoding other than chunked.',
     next: 'Send the bytes as they are, without `Content-Encoding`.',
   },
   unsupported_media_type: {
-    cause: '`Content-Type` is not that of JSON.',
+    cause: 'The body must be JSON, and its `Content-Type` is another.',
     next: 'Send `Content-Type: application/json`.',
   },
   RANGE_NOT_SATISFIABLE: {
     cause: 'The range begins after the end of the file.',
-    next: '`Content-Range` of the answer shows how many bytes there are.',
+    next: '`Content-Range` of the response gives the size of the file.',
   },
   expectation_failed: {
-    cause: 'The header `Expect` asks for something other than `100-continue`.',
+    cause: 'The `Expect` header asks for something other than `100-continue`.',
     next: 'Send the request without that header.',
   },
   validation_error: {
-    cause: 'Inputs are missing or not of their form; `detail` names each with `loc` and `msg`.',
-    next: 'Correct what `detail` names. Signed requests: sign again for the new body.',
+    cause: 'Inputs are missing or invalid. `detail` names each one with `loc` and `msg`.',
+    next: 'Correct the inputs that `detail` names. If the request is signed, sign it again for the new body.',
   },
   LOCKER_FROZEN: {
-    cause: 'The operator of the gateway has frozen the locker: nothing can be written or newly shared.',
-    next: 'Files can still be read by the owner and by links that were there. Ask the operator; `notice` of the record may say why.',
+    cause: "The gateway's admin has frozen the locker: nothing can be written or newly shared.",
+    next: "The owner and existing links can still read the files. Ask the gateway's admin; the locker's record may give a reason under `notice`.",
   },
   headers_too_large: {
-    cause: 'The path, query and headers have more than 16 KiB together.',
-    next: 'Send fewer or shorter headers, or a shorter query. `POST /v1/files/confirm-batch` takes up to 1,000 names in a signed body.',
+    cause: 'The path, the query and the headers exceed 16 KiB together.',
+    next: 'Send fewer or shorter headers, or a shorter query. `POST /v1/files/confirm-batch` accepts up to 1,000 names in a signed body.',
   },
 
   LOCKER_TAKEN_DOWN: {
-    cause: 'The operator of the gateway has taken the locker down for a legal reason: its bytes are not served.',
-    next: 'Receipts, statements and proofs stay. Ask the operator; `notice` of the record may say why.',
+    cause: "The gateway's admin has taken the locker down for a legal reason: its files are not served.",
+    next: "Receipts, statements and proofs remain available. Ask the gateway's admin; the locker's record may give a reason under `notice`.",
   },
 
   LOCKER_LIMIT_EXCEEDED: {
-    cause: 'The owner has as many lockers as the gateway allows.',
-    next: 'The receipt stays good. Ask the operator for a higher limit, then open the locker.',
+    cause: 'The owner already has the maximum number of lockers that the gateway allows.',
+    next: "The receipt remains valid. Ask the gateway's admin for a higher limit, then open the locker.",
   },
   RATE_LIMITED: {
-    cause: 'The caller used up a limit; `details` names it.',
-    next: 'Wait for as many seconds as `Retry-After` says; without it waiting does not help, and `hint` says what does. Batch endpoints count once.',
+    cause: 'The caller has reached a limit, which `details` names.',
+    next: 'Wait for the number of seconds in `Retry-After`. Without that header waiting does not help: follow the `hint`. A batch request counts once.',
   },
 
   internal_error: {
-    cause: 'A fault of the gateway. Its log has the cause under the `request_id`.',
-    next: `Send the request again later. ${OPERATOR}`,
+    cause: 'The gateway failed to handle the request. Its log has the cause under the `request_id`.',
+    next: `Send the request again later. ${ADMIN}`,
   },
-  IAM_SIGNBLOB_PERMISSION_DENIED: { cause: 'The gateway may not sign addresses of its storage.', next: OPERATOR },
+  IAM_SIGNBLOB_PERMISSION_DENIED: {
+    cause: 'The gateway is not permitted to sign URLs of its storage provider.',
+    next: ADMIN,
+  },
   S3_DISABLED: {
-    cause: 'The operator of the gateway has not opened it for S3 clients.',
-    next: 'Use signed requests, short URLs and upload sessions, or ask the operator to set `S3=on`.',
+    cause: 'This gateway does not serve S3 clients.',
+    next: 'Use signed requests, short URLs and upload sessions, or ask the admin to set `S3=on`.',
   },
   anchor_failed: {
-    cause: 'Publishing the statement on chain failed; the statement itself is made and signed.',
-    next: 'Push again later: `POST /v1/attest/push`. A published statement is not published twice.',
+    cause: 'The statement was made and signed, but could not be published on chain.',
+    next: 'Publish it again later: `POST /v1/attest/push`. A published statement is never published twice.',
   },
   tx_not_found_on_chain: {
-    cause: 'The node does not show the transaction of the receipt now.',
-    next: 'Ask again later. The signature of the receipt can be checked without a node.',
+    cause: "The node does not return the receipt's transaction at the moment.",
+    next: 'Try again later. The signature of the receipt can be checked without a node.',
   },
   overloaded: { cause: 'The service has more requests than it can serve in time.', next: RESEND },
   chain_unavailable: {
-    cause: 'No node of the chain can be asked now, or there is no price of the coin (`details.reason`).',
-    next: 'Nothing is decided about a payment: do not pay again. Confirm again after `Retry-After`, or pay in another asset.',
+    cause: 'No node of the chain answers at the moment, or the coin has no current price (`details.reason`).',
+    next: 'Do not pay again: no payment was accepted or refused. Confirm again after `Retry-After`, or pay with another asset if you have not paid yet.',
   },
   database_unavailable: {
-    cause: "The service's database is restarting, out of reach, or too busy to answer in time.",
-    next: 'Send the request again after `Retry-After`, with a new envelope if it is signed. A payment is not lost: confirm it again, never pay again.',
+    cause: "The service's database is restarting, unreachable, or too busy to answer in time.",
+    next: 'Send the request again after `Retry-After`, with a new envelope if it is signed. Payments are not lost: confirm again, and never pay again.',
   },
-  STORAGE_UNAVAILABLE: { cause: 'The storage provider cannot be used now.', next: RESEND },
-  identity_provider_unavailable: { cause: 'The keys of the identity provider cannot be read now.', next: RESEND },
-  gateway_unavailable: { cause: 'The agent service cannot reach the gateway now.', next: RESEND },
-  signing_key_unavailable: { cause: 'The gateway cannot sign now.', next: RESEND },
+  STORAGE_UNAVAILABLE: { cause: 'The storage provider is unavailable at the moment.', next: RESEND },
+  identity_provider_unavailable: {
+    cause: "The identity provider's keys cannot be read at the moment.",
+    next: RESEND,
+  },
+  gateway_unavailable: { cause: 'The agent service cannot reach the gateway at the moment.', next: RESEND },
+  signing_key_unavailable: { cause: 'The gateway cannot sign at the moment.', next: RESEND },
   database_behind: {
     cause:
-      'The database of the gateway was restored, or was exchanged for another, and may lack what the gateway has signed or taken; or the clocks of gateway and database differ. It can be read; nothing is signed, sold or changed.',
-    next: 'Nothing was changed: do not pay again. Sign the request again and send it after `Retry-After`; if it lasts, tell the operator.',
+      "The gateway's database was restored or replaced and may lack receipts, statements or payments, or its clock differs from the gateway's. Data can be read, but nothing is signed, sold or changed.",
+    next: "Nothing was changed: do not pay again. Sign the request again and send it after `Retry-After`. If the error persists, tell the gateway's admin.",
   },
   logbook_unavailable: {
-    cause: 'The gateway cannot write its journal, so it cannot promise that what it did will not be forgotten.',
-    next: 'Do not pay again. Repeat the request later: a purchase or a statement that was made is found then.',
+    cause: 'The gateway cannot write its journal, so it could lose the record of a purchase or statement.',
+    next: 'Do not pay again. Repeat the request later: it finds a purchase or a statement that was already made.',
   },
   LOCKER_CAPACITY_EXCEEDED: {
-    cause: 'The locker has used up what was bought.',
-    next: 'Delete files, or buy more.',
+    cause: 'The locker has used all the storage that was bought, or its term has ended.',
+    next: 'Delete files, or buy a renewal.',
   },
 }
 
-/** For people and for programs alike: a few lines of plain text. */
+/** A few lines of plain text, for people and programs. */
 export function errorPage(code: ErrorCode, baseUrl: string): string {
   const { cause, next } = ERROR_GUIDE[code]
   return `${code} (HTTP ${ERROR_STATUS[code]})\n\nCause: ${plain(cause)}\nNext:  ${plain(next)}\n\nAll codes: ${baseUrl}/errors\n`
@@ -413,10 +434,10 @@ export function errorIndex(baseUrl: string): string {
     ([code, { cause, next }]) =>
       `${code} (HTTP ${ERROR_STATUS[code as ErrorCode]})\n  ${plain(cause)}\n  ${plain(next)}\n`,
   )
-  return `The errors of this service. One of them: ${baseUrl}/errors/{code}\n\n${codes.join('\n')}`
+  return `The error codes of this service. The page of a single code: ${baseUrl}/errors/{code}\n\n${codes.join('\n')}`
 }
 
-/** Without the marks of code, which only a formatted text shows. */
+/** Removes the backticks of Markdown. */
 function plain(text: string): string {
   return text.replaceAll('`', '')
 }

@@ -1,4 +1,4 @@
-// Pages about the error codes, for people who meet one.
+// Pages that explain the error codes.
 
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
@@ -17,19 +17,19 @@ export const errorList = endpoint({
   ...open,
   name: 'errorList',
   path: '/errors',
-  summary: 'Every error code with its cause and what to do next, as text',
+  summary: 'Every error code with its cause and the next step, as text',
 })
 
 export const errorExplained = endpoint({
   ...open,
   name: 'errorExplained',
   path: '/errors/{code}',
-  summary: 'One of them; every error names its own under docs_url',
+  summary: 'One error code; every error links to its own page in docs_url',
   params: Type.Object({ code: Words(Object.keys(ERROR_STATUS) as ErrorCode[]) }),
   errors: ['validation_error'],
 })
 
-/** The page about a code, of the service that answered it. */
+/** The page about a code at the service with this base URL. */
 export function errorUrl(baseUrl: string, code: ErrorCode): string {
   return baseUrl + errorExplained.path.replace('{code}', code)
 }

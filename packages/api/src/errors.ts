@@ -1,4 +1,4 @@
-// Every error code of the services with its status. A code has one meaning and is declared only here.
+// Every error code of the services with its status. Each code has one meaning and is declared only here.
 
 import { isBodyless } from '@svc/protocol/request-envelope'
 import Type, { type Static } from 'typebox'
@@ -33,7 +33,7 @@ export const ERROR_STATUS = {
 
   // permissions
   SIGNATURE_INVALID: 403,
-  // See errorStatus.
+  // 401 where a request has no body: see errorStatus.
   BODY_HASH_MISMATCH: 403,
   MISSING_OPS: 403,
   EXPIRED_ENVELOPE: 403,
@@ -129,17 +129,17 @@ export const ERROR_STATUS = {
 
 export type ErrorCode = keyof typeof ERROR_STATUS
 
-/** One code has two: a body hash that does not fit is 401 where a request has no body (ENV-07). */
+/** One code has two statuses: a wrong body hash is 401 if the method has no body (ENV-07). */
 export function errorStatus(code: ErrorCode, method: string): number {
   return code === 'BODY_HASH_MISMATCH' && isBodyless(method) ? 401 : ERROR_STATUS[code]
 }
 
 export const ErrorBody = Type.Object(
   {
-    error: Type.String({ description: 'The code, stable and meant for programs.' }),
+    error: Type.String({ description: 'The error code, which is stable and meant for programs.' }),
     message: Type.String({ description: 'What went wrong, for people.' }),
     hint: Type.Optional(Type.String({ description: 'What to do next.' })),
-    docs_url: Type.Optional(Type.String({ description: 'A page about the code: its cause, and what to do next.' })),
+    docs_url: Type.Optional(Type.String({ description: 'A page about the code, with its cause and what to do next.' })),
     details: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
     detail: Type.Optional(
       Type.Array(
@@ -149,8 +149,7 @@ export const ErrorBody = Type.Object(
           type: Type.String(),
         }),
         {
-          description:
-            'With `validation_error`: each input that is wrong. `loc` begins with body, query, path or header.',
+          description: 'With `validation_error`: every invalid input. `loc` begins with body, query, path or header.',
         },
       ),
     ),
@@ -160,7 +159,7 @@ export const ErrorBody = Type.Object(
 )
 export type ErrorBody = Static<typeof ErrorBody>
 
-/** Where an upload failed, and what to do next: `details` of every upload error (FILE-31, ERR-29). */
+/** The `details` of every upload error: where it failed, and what to do next (FILE-31, ERR-29). */
 export interface UploadDetails {
   layer: 'app_orchestrator' | 'sandbox_runtime' | 'mcp' | 'gateway' | 'provider' | 'viewer'
   recovery_hint: string
@@ -169,10 +168,10 @@ export interface UploadDetails {
 
 const { detail: _, ...ErrorFields } = ErrorBody.properties
 
-/** Problem details (RFC 9457) for clients of the Machine Payments Protocol, with the fields of other errors. */
+/** Problem details (RFC 9457) for clients of the Machine Payments Protocol, with the usual error fields. */
 export const PaymentProblem = Type.Object(
   {
-    type: Type.String({ description: 'The URL of a problem type of the protocol.' }),
+    type: Type.String({ description: "The URL of one of the protocol's problem types." }),
     title: Type.String(),
     status: Type.Literal(402),
     detail: Type.String({ description: 'The same as `message`.' }),

@@ -1,4 +1,4 @@
-// Reading and checking statements. All of these endpoints are public.
+// Reading and verifying statements. All of these endpoints are public.
 
 import Type, { type Static } from 'typebox'
 import { Anchor, AnchorAbsence, Attestation, AttestedFile, EvidenceEnvelope, Facts } from './attestations.ts'
@@ -12,12 +12,12 @@ export const Sequence = Type.Optional(
   Type.Integer({
     minimum: 0,
     maximum: MAX_SEQUENCE,
-    description: 'Which statement of the receipt; the newest by default. 0 is a record of the oracle era.',
+    description: 'The number of the statement; the newest by default. 0 is a record from the oracle era.',
   }),
 )
 export const OfReceipt = Type.Object({ receipt_id: Type.String(), sequence: Sequence })
 export const open = { auth: 'public', headers: NO_STORE } as const
-/** Long answers take seconds, so they are rate-limited. */
+/** Long answers take seconds to make, so the requests are rate-limited. */
 export const READ_ERRORS = ['receipt_not_found', 'statement_not_found', 'RATE_LIMITED', 'validation_error'] as const
 
 export const VerifyAnswer = Type.Object(
@@ -25,7 +25,9 @@ export const VerifyAnswer = Type.Object(
     receipt: Receipt,
     attestation: OrNull(Attestation),
     attestation_hint: OrNull(Type.String()),
-    verified: Type.Boolean({ description: 'Legacy: a record exists and is not pending. Look at the facts.' }),
+    verified: Type.Boolean({
+      description: 'Legacy: true if a record exists and is not pending. Use the facts instead.',
+    }),
     verify_url: Type.String(),
     verification: Facts,
     anchor: OrNull(Anchor),
@@ -39,7 +41,7 @@ export const verify = endpoint({
   name: 'verify',
   method: 'GET',
   path: '/v1/storage/verify',
-  summary: 'What is attested of a receipt, fact by fact',
+  summary: 'What is attested for a receipt, fact by fact',
   query: OfReceipt,
   responses: { 200: VerifyAnswer },
   errors: READ_ERRORS,
@@ -49,11 +51,11 @@ export const verifyByPost = endpoint({
   ...open,
   name: 'verifyByPost',
   method: 'POST',
-  // Reads only.
+  // The call only reads.
   repeatable: true,
   whileBehind: 'served',
   path: '/v1/storage/verify',
-  summary: 'The same by POST; computes nothing',
+  summary: 'The same as `GET`, by POST; computes nothing',
   body: OfReceipt,
   responses: { 200: VerifyAnswer },
   errors: READ_ERRORS,
@@ -79,12 +81,12 @@ export const Statements = Type.Object(
       }),
       { description: 'Oldest first.' },
     ),
-    next_sequence: Type.Optional(Type.Integer({ description: 'Where the next page begins; absent on the last.' })),
+    next_sequence: Type.Optional(Type.Integer({ description: 'Where the next page begins. Absent on the last page.' })),
     evm_registry: Type.Optional(
       Type.Object({
         contract: Type.String(),
-        key: Type.String({ description: 'First 16 bytes of the Keccak-256 of the receipt id.' }),
-        sequence: Type.Integer({ description: 'Of the statement that is, or is to be, written.' }),
+        key: Type.String({ description: 'The first 16 bytes of the Keccak-256 of the receipt id.' }),
+        sequence: Type.Integer({ description: 'The sequence of the statement that is written or will be written.' }),
         state: Words(['waiting', 'sent', 'done']),
         tx: OrNull(Type.String()),
         block: OrNull(Type.Integer()),
@@ -110,11 +112,12 @@ export const statements = endpoint({
       Type.Integer({
         minimum: 1,
         maximum: MAX_SEQUENCE,
-        description: 'The newest statements before this one, and none before `from`: to read a chain from its end.',
+        description:
+          'Returns the newest statements before this sequence, down to `from`: for reading a chain from its end.',
       }),
     ),
     envelopes: Type.Optional(
-      Type.Boolean({ description: 'With the signed statements, from which every digest can be computed again.' }),
+      Type.Boolean({ description: 'Include the signed statements, from which every digest can be recomputed.' }),
     ),
   }),
   responses: { 200: Statements },
@@ -146,11 +149,11 @@ export const retrieve = endpoint({
   name: 'retrieve',
   method: 'GET',
   path: '/v1/retrieve',
-  summary: 'As oracles read it; computes what is missing for callers with X-Oracle-Secret',
+  summary: 'The attestation in the form for oracles; computes a missing one for callers with X-Oracle-Secret',
   query: OfReceipt,
   requestHeaders: Type.Object({
     'X-Oracle-Secret': Type.Optional(
-      Type.String({ description: 'Lets the gateway compute a statement where there is none yet.' }),
+      Type.String({ description: 'Lets the gateway make a statement if there is none yet.' }),
     ),
   }),
   responses: { 200: Retrieved },
@@ -171,7 +174,7 @@ export const retrievePayment = endpoint({
   name: 'retrievePayment',
   method: 'GET',
   path: '/v1/retrieve/payment',
-  summary: "A receipt's payment, as oracles read it",
+  summary: "A receipt's payment, in the form for oracles",
   query: Type.Object({ receipt_id: Type.String() }),
   responses: {
     200: Type.Object({
@@ -194,7 +197,7 @@ export const attestCode = endpoint({
   name: 'attestCode',
   method: 'GET',
   path: '/v1/attest-code',
-  summary: 'The code of an attestation: to show, never to trust',
+  summary: 'The code of an attestation, which is for display and proves nothing',
   query: OfReceipt,
   responses: {
     200: Type.Object({
@@ -234,11 +237,11 @@ export const simulateAttest = endpoint({
   ...open,
   name: 'simulateAttest',
   method: 'POST',
-  // Writes nothing.
+  // The call writes nothing.
   repeatable: true,
   whileBehind: 'served',
   path: '/v1/attest/simulate',
-  summary: 'What publishing the newest statement would write; writes nothing',
+  summary: 'What publishing the newest statement would write; a dry run',
   body: Type.Object({ receipt_id: Type.String() }),
   responses: { 200: Simulation },
   errors: ['receipt_not_found', 'attestation_not_available', 'RATE_LIMITED', 'validation_error'],
@@ -247,7 +250,7 @@ export const simulateAttest = endpoint({
 export const attestCodeByToken = endpoint({
   ...open,
   auth: 'oidc',
-  // Without it the answer is 401 (ATT-14).
+  // Without the token the answer is 401 (ATT-14).
   isTokenOptional: true,
   name: 'attestCodeByToken',
   method: 'GET',
@@ -286,7 +289,7 @@ export const PublishedAnchor = Type.Object(
     merkle_root: Sha256,
     file_count: Type.Integer(),
   },
-  { title: 'PublishedAnchor', description: 'What the transaction says in public. It does not lead to the receipt.' },
+  { title: 'PublishedAnchor', description: 'The public content of the transaction. It does not reveal the receipt.' },
 )
 export type PublishedAnchor = Static<typeof PublishedAnchor>
 
@@ -295,11 +298,11 @@ export const publishedAnchor = endpoint({
   method: 'GET',
   path: '/v1/anchors/{id}',
   auth: 'public',
-  summary: 'The anchor with a transaction or a statement digest, as it is published on chain',
+  summary: 'The anchor of a transaction or statement digest, as it is published on chain',
   params: Type.Object({
     id: Type.String({
       pattern: '^([0-9a-f]{64}|[1-9A-HJ-NP-Za-km-z]{64,88})$',
-      description: 'Signature of the transaction, base58; or statement digest, hex.',
+      description: 'A transaction signature in base58, or a statement digest in hex.',
     }),
   }),
   responses: { 200: PublishedAnchor },

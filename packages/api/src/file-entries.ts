@@ -1,26 +1,26 @@
-// Files as lists and URL sets show them.
+// Files in lists and URL sets.
 
 import Type, { type Static } from 'typebox'
 import { OrNull, Timestamp, Words } from './wire.ts'
 
-/** The operation checks the rules of a name, because it can say what is wrong. */
+/** The operation checks the rules of a name, so that its error can name the rule. */
 export const Filename = Type.String({
   minLength: 1,
   maxLength: 512,
-  description: 'At most 512 bytes; may hold folders.',
+  description: 'At most 512 bytes; may contain folders.',
 })
 
 export const TtlMinutes = Type.Integer({
   minimum: 1,
   maximum: 1440,
   default: 30,
-  description: 'For how many minutes the URLs work.',
+  description: 'How many minutes the URLs remain valid.',
 })
 
 export const ContentType = Type.String({
   maxLength: 255,
   default: 'application/octet-stream',
-  description: 'Fixed: the upload must have it.',
+  description: 'Fixed: the upload must have this type.',
 })
 
 export const ContentHash = Type.String({ pattern: '^sha256:[0-9a-f]{64}$' })
@@ -35,7 +35,7 @@ const EntryFields = {
   status: Words(['confirmed', 'awaiting_bytes']),
 }
 
-const ProviderRef = Type.String({ description: 'Transaction id (arweave) or content id (filecoin).' })
+const ProviderRef = Type.String({ description: 'A transaction id (arweave) or content id (filecoin).' })
 
 export const FileEntry = Type.Object(
   { ...EntryFields, provider_ref: Type.Optional(ProviderRef) },
@@ -58,9 +58,9 @@ export const UrlPair = {
   filename: Type.String(),
   content_type: Type.String(),
   upload_url: Type.String(),
-  upload_headers: Type.Record(Type.String(), Type.String(), { description: 'Send these exactly.' }),
+  upload_headers: Type.Record(Type.String(), Type.String(), { description: 'Send exactly these headers.' }),
   download_url: Type.String(),
-  delete_url: Type.Optional(Type.String({ description: 'Absent unless the request was signed for `locker:write`.' })),
+  delete_url: Type.Optional(Type.String({ description: 'Present only if the request was signed for `locker:write`.' })),
 }
 
 export const UrlsExpire = Type.Integer({ description: 'Seconds.' })
@@ -71,15 +71,15 @@ export const UrlSet = Type.Object(
 )
 export type UrlSet = Static<typeof UrlSet>
 
-const WHILE_CURRENT = 'Absent while the database of the gateway is behind: then nothing is written.'
+const WHILE_CURRENT = "Absent while the gateway's database is behind, because nothing is written then."
 
-/** Of a file that exists. */
+/** New URLs for a file that exists. */
 export const FreshUrls = Type.Object(
   {
     ...UrlSet.properties,
     upload_url: Type.Optional(Type.String({ description: WHILE_CURRENT })),
     upload_headers: Type.Optional(
-      Type.Record(Type.String(), Type.String(), { description: `Send these exactly. ${WHILE_CURRENT}` }),
+      Type.Record(Type.String(), Type.String(), { description: `Send exactly these headers. ${WHILE_CURRENT}` }),
     ),
   },
   { title: 'FreshUrls' },
@@ -101,9 +101,9 @@ export const DownloadUrls = Type.Object(
       }),
     ),
     found: Type.Integer(),
-    not_found: Type.Array(Type.String(), { description: 'Files asked for that do not exist, or have no bytes yet.' }),
+    not_found: Type.Array(Type.String(), { description: 'Requested files that do not exist or have no bytes yet.' }),
     urls_expire_in_sec: UrlsExpire,
-    next_cursor: Type.Optional(Type.String({ description: 'Where the next page begins; absent on the last.' })),
+    next_cursor: Type.Optional(Type.String({ description: 'Where the next page begins. Absent on the last page.' })),
   },
   { title: 'DownloadUrls' },
 )

@@ -1,4 +1,4 @@
-// Files of a locker: creating, listing, deleting, fetching.
+// Files of a locker: create, list, delete, fetch.
 
 import Type, { type Static } from 'typebox'
 import { endpoint, IN_PARTS } from './endpoint.ts'
@@ -18,7 +18,7 @@ import {
 import { ENVELOPE_ERRORS, NO_STORE, OrNull, Page, RESTRICTION_ERRORS, Timestamp, Words } from './wire.ts'
 
 export const MAX_FILES_PER_BATCH = 1000
-/** A thousand of the longest names, types and hashes. */
+/** Fits a thousand entries with names, types and hashes of the maximum length. */
 export const MAX_BATCH_BYTES = 1_048_576
 
 const LockerPath = Type.Object({ locker_id: Type.String() })
@@ -32,13 +32,15 @@ export const createFile = endpoint({
   repeatable: 'if-named',
   path: '/v1/lockers/{locker_id}/files',
   auth: { ops: ['locker:write'] },
-  summary: 'Name a file, and get the URLs its bytes go in and out by',
+  summary: 'Create a file entry, and get its upload and download URLs',
   params: LockerPath,
   body: Type.Object({
     filename: Type.Optional(Filename),
     content_type: Type.Optional(ContentType),
     ttl_min: Type.Optional(TtlMinutes),
-    expected_hash: Type.Optional(Type.String({ description: 'SHA-256 the bytes must have; checked at confirmation.' })),
+    expected_hash: Type.Optional(
+      Type.String({ description: 'The SHA-256 that the bytes must have. It is checked at confirmation.' }),
+    ),
   }),
   responses: { 200: UrlSet },
   headers: NO_STORE,
@@ -52,7 +54,7 @@ export const createFiles = endpoint({
   repeatable: 'if-named',
   path: '/v1/lockers/{locker_id}/files/batch',
   auth: { ops: ['locker:write'] },
-  summary: 'The same for many files, all or none',
+  summary: 'Create many file entries, all or none',
   params: LockerPath,
   maxBodyBytes: MAX_BATCH_BYTES,
   body: Type.Object({
@@ -85,26 +87,28 @@ export const FileList = Type.Object(
   {
     locker_id: Type.String(),
     files: Type.Array(FileEntry),
-    count: Type.Integer({ description: 'How many files are in this answer.' }),
+    count: Type.Integer({ description: 'The number of files in this answer.' }),
     folders: Type.Optional(
-      Type.Array(Type.String(), { description: 'With `folders`: what begins so, with the slash at the end.' }),
+      Type.Array(Type.String(), {
+        description: 'With `folders`: the folders under the prefix, each with its final slash.',
+      }),
     ),
     outline: Type.Optional(
       Type.Object(
         {
-          entries: Type.Integer({ description: 'All files of the list, and folders where they are asked for.' }),
-          cursors: Type.Array(Type.String(), { description: 'Where the second page begins, the third, and so on.' }),
+          entries: Type.Integer({ description: 'The number of files in the list, plus folders if requested.' }),
+          cursors: Type.Array(Type.String(), { description: 'Where each page from the second on begins.' }),
           truncated: Type.Optional(
             Type.Boolean({
               description:
-                'True when the list goes on behind the last of these pages. Then `entries` counts up to there.',
+                'True if the list continues after the last of these pages. `entries` then counts only up to there.',
             }),
           ),
         },
         { title: 'FileListOutline' },
       ),
     ),
-    next_cursor: Type.Optional(Type.String({ description: 'Where the next page begins; absent on the last.' })),
+    next_cursor: Type.Optional(Type.String({ description: 'Where the next page begins. Absent on the last page.' })),
   },
   { title: 'FileList' },
 )
@@ -115,28 +119,29 @@ export const listFiles = endpoint({
   method: 'GET',
   path: '/v1/lockers/{locker_id}/files',
   auth: { ops: ['locker:list'] },
-  summary: 'All files, or those of a folder or a search, in code-point order of their names',
+  summary: 'List the files of a locker, a folder or a search, in code-point order of their names',
   params: LockerPath,
-  // With any but the first two, an answer without `limit` is a page of a thousand.
+  // With any parameter but the first two, the default `limit` is a thousand.
   query: Type.Object({
     ...Page,
-    prefix: Type.Optional(Type.String({ maxLength: 512, description: 'Only names that begin so.' })),
+    prefix: Type.Optional(Type.String({ maxLength: 512, description: 'Only names that begin with this.' })),
     folders: Type.Optional(
       Type.Boolean({
-        description: 'Names that have a slash after the prefix are left out; the answer has their folders instead.',
+        description: 'Leaves out names with a slash after the prefix; the answer lists their folders instead.',
       }),
     ),
     search: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 512,
-        description: 'Only names that contain this; A to Z in either case. Not together with `folders` or `outline`.',
+        description:
+          'Only names that contain this, ignoring the case of A to Z. Cannot be combined with `folders` or `outline`.',
       }),
     ),
     outline: Type.Optional(
       Type.Boolean({
         description:
-          'The answer also says where each page of this size begins, so that any can be read. Needs a `limit` of at least 100.',
+          'The answer also lists where each page of this size begins, so that any page can be read directly. Requires a `limit` of at least 100.',
       }),
     ),
   }),
@@ -151,7 +156,7 @@ export const getFile = endpoint({
   method: 'GET',
   path: '/v1/lockers/{locker_id}/files/{+filename}',
   auth: { ops: ['locker:read'] },
-  summary: 'Fresh URLs for a file that has bytes',
+  summary: 'Get fresh URLs for a file that has bytes',
   params: FilePath,
   query: Type.Object({ ttl_min: Type.Optional(TtlMinutes) }),
   responses: { 200: FreshUrls },
@@ -173,7 +178,7 @@ export const FileDeleted = Type.Object(
     filename: Type.String(),
     deleted: Type.Literal(true),
     bytes_removed: Type.Boolean({
-      description: 'False where the provider keeps what it has, or could not be reached.',
+      description: 'False if the provider never deletes data, or could not be reached.',
     }),
   },
   { title: 'FileDeleted' },
@@ -190,13 +195,13 @@ export const deleteFile = endpoint({
   params: FilePath,
   query: Type.Object({
     expected_hash: Type.Optional(
-      Type.String({ description: 'SHA-256 that the file must have; 412 if it has another, or none yet.' }),
+      Type.String({ description: 'The SHA-256 that the file must have; otherwise the answer is 412.' }),
     ),
     expected_uploaded_at: Type.Optional(
       Type.String({
         maxLength: 64,
         description:
-          '`uploaded_at` that the file must have, as listed, or `none` without bytes; 412 if it has another.',
+          'The `uploaded_at` that the file must have, as listed, or `none` if it has no bytes; otherwise the answer is 412.',
       }),
     ),
   }),
@@ -215,7 +220,7 @@ export const FilesRenamed = Type.Object(
         new_filename: Type.String(),
         size_bytes: OrNull(Type.Integer()),
         content_hash: OrNull(ContentHash),
-        replaced: Type.Boolean({ description: 'Whether another file had the new name.' }),
+        replaced: Type.Boolean({ description: 'Whether another file with the new name was replaced.' }),
       }),
     ),
     count: Type.Integer(),
@@ -228,23 +233,23 @@ export type FilesRenamed = Static<typeof FilesRenamed>
 export const renameFiles = endpoint({
   name: 'renameFiles',
   method: 'POST',
-  // The second one finds no file of the old name, and changes nothing.
+  // A repeated call finds no file with the old name, and changes nothing.
   repeatable: true,
   path: '/v1/lockers/{locker_id}/files/rename',
   auth: { ops: ['locker:write'] },
-  summary: 'Give files other names, all or none; their bytes and hashes stay',
+  summary: 'Rename files, all or none; their bytes and hashes do not change',
   params: LockerPath,
   maxBodyBytes: 2 * MAX_BATCH_BYTES,
   body: Type.Object({
     overwrite: Type.Optional(
-      Type.Boolean({ default: false, description: 'Whether files that have the new names are replaced.' }),
+      Type.Boolean({ default: false, description: 'Whether existing files with the new names are replaced.' }),
     ),
     files: Type.Array(
       Type.Object({
         filename: Filename,
         new_filename: Filename,
         expected_hash: Type.Optional(
-          Type.String({ description: 'SHA-256 that the file must have; 412 if it has another, or none yet.' }),
+          Type.String({ description: 'The SHA-256 that the file must have; otherwise the answer is 412.' }),
         ),
       }),
       { minItems: 1, maxItems: MAX_FILES_PER_BATCH },
@@ -265,12 +270,12 @@ export const renameFiles = endpoint({
 export const fileUrls = endpoint({
   name: 'fileUrls',
   method: 'POST',
-  // Reads only.
+  // The call only reads.
   repeatable: true,
   whileBehind: 'served',
   path: '/v1/lockers/{locker_id}/files/urls',
   auth: { ops: ['locker:read'] },
-  summary: 'Download URLs for the files named; counts once against the limit of URLs',
+  summary: 'Get download URLs for the named files; counts once against the rate limit of URLs',
   params: LockerPath,
   maxBodyBytes: MAX_BATCH_BYTES,
   body: Type.Object({
@@ -286,14 +291,16 @@ export const Manifest = Type.Object(
   {
     locker_id: Type.String(),
     receipt_id: Type.String(),
-    manifest_version: Type.Integer({ description: 'Grows with every change of names, sizes or hashes.' }),
+    manifest_version: Type.Integer({ description: 'Increases with every change of names, sizes or hashes.' }),
     updated_at: Timestamp(),
     file_count: Type.Integer(),
-    total_bytes: Type.Integer({ description: 'Of confirmed files.' }),
+    total_bytes: Type.Integer({ description: 'The size of all confirmed files.' }),
     files: Type.Array(ManifestEntry),
     next_cursor: Type.Optional(Type.String()),
     changed_while_reading: Type.Optional(
-      Type.Boolean({ description: 'In an answer of many pages: whether the manifest changed before its end.' }),
+      Type.Boolean({
+        description: 'In an answer of many pages: whether the manifest changed while it was being sent.',
+      }),
     ),
   },
   { title: 'Manifest' },
@@ -305,7 +312,7 @@ export const readManifest = endpoint({
   method: 'GET',
   path: '/v1/lockers/{locker_id}/manifest',
   auth: { ops: ['locker:read'] },
-  summary: 'All that is known about every file',
+  summary: 'All details of every file',
   params: LockerPath,
   query: Type.Object(Page),
   responses: { 200: Manifest },
@@ -338,7 +345,7 @@ export const fetchAndStore = endpoint({
   repeatable: 'if-named',
   path: '/v1/files/fetch-and-store',
   auth: { ops: ['locker:write'] },
-  summary: 'Fetch a public https address into a file',
+  summary: 'Fetch a public https URL into a file',
   maxBodyBytes: 16_384,
   body: Type.Object({
     locker_id: Type.Optional(Type.String()),
@@ -349,7 +356,8 @@ export const fetchAndStore = endpoint({
     overwrite: Type.Optional(
       Type.Boolean({
         default: true,
-        description: 'False: nothing is stored where there is a file of the name by then, with `PRECONDITION_FAILED`.',
+        description:
+          'If false and a file with this name exists by then, nothing is stored and the answer is `PRECONDITION_FAILED`.',
       }),
     ),
   }),

@@ -12,14 +12,14 @@ import { endpoint } from './endpoint.ts'
 import { byChainCheck } from './networks.ts'
 import { Hex, NO_STORE, OrNull, Timestamp, Words } from './wire.ts'
 
-/** Earlier releases do not say theirs. */
-export const Release = Type.Optional(Type.String({ description: 'Of the software that answers.' }))
+/** Earlier releases do not report theirs. */
+export const Release = Type.Optional(Type.String({ description: 'The release of the software that answers.' }))
 
 const CheckState = Words(['ok', 'disabled', 'failing'])
 
 export const NotOffered = Type.Object(
   {
-    network: Type.String({ description: 'By its friendly name.' }),
+    network: Type.String({ description: 'The friendly name of the network.' }),
     asset: Type.String({ description: 'Its ticker.' }),
     reason: Words([
       'chain_not_configured',
@@ -29,16 +29,16 @@ export const NotOffered = Type.Object(
       'decimals',
       'no_price',
     ]),
-    message: Type.String({ description: 'What the operator can do about it.' }),
+    message: Type.String({ description: 'What the admin can do about it.' }),
   },
-  { description: 'An asset that quotes leave out right now.' },
+  { description: 'An asset that quotes leave out at the moment.' },
 )
 export type NotOffered = Static<typeof NotOffered>
 
 export const Health = Type.Object(
   {
     status: Words(['ok', 'degraded']),
-    version: Type.String({ description: 'Of the interface.' }),
+    version: Type.String({ description: 'The version of the interface.' }),
     release: Release,
     time: Timestamp(),
     checks: Type.Object({
@@ -50,16 +50,16 @@ export const Health = Type.Object(
       price_feed: Type.Optional(
         Type.Enum(['ok', 'degraded', 'failing', 'disabled'], {
           description:
-            '`degraded`: an older price or a configured one stands in. `failing`: coins without a price are not sold.',
+            '`degraded`: an older or a configured price is used. `failing`: coins without a price are not offered.',
         }),
       ),
     }),
     providers: Type.Record(Type.String(), CheckState, {
-      description: 'Each storage provider that is sold, by its name.',
+      description: 'The state of each storage provider that is sold, by its name.',
     }),
     budgets: Type.Optional(
       Type.Record(Type.String(), Words(['ok', 'used_up']), {
-        description: 'What the gateway may spend today on publishing, and on x402 payments that fail.',
+        description: "The day's budgets for publishing and for x402 payments that fail.",
       }),
     ),
     continuity: Type.Optional(
@@ -67,58 +67,61 @@ export const Health = Type.Object(
         {
           state: Type.Enum(['current', 'checking', 'behind'], {
             description:
-              '`behind`: the database lacks what this gateway has signed; it can be read, and nothing is signed or sold.',
+              '`behind`: the database lacks something that this gateway has signed. It can be read, but nothing is signed or sold.',
           }),
           logbook: Type.Enum(['ok', 'failing', 'off'], { description: 'Whether the journal can be written.' }),
-          chain: Type.Enum(['ok', 'failing', 'off'], { description: '`failing`: no node could be asked yet.' }),
+          chain: Type.Enum(['ok', 'failing', 'off'], { description: '`failing`: no node has answered yet.' }),
           missing_statements: Type.Integer({ minimum: 0 }),
           missing: Type.Array(
             Type.Object({ proof_id: Type.String(), sequence: Type.Integer(), statement_digest: Hex(32) }),
-            { description: 'The first 100 statements that are missing.' },
+            { description: 'The first 100 missing statements.' },
           ),
           missing_payments: Type.Integer({ minimum: 0 }),
           missing_revocations: Type.Optional(
             Type.Integer({
               minimum: 0,
               description:
-                'Changes of operators, URLs, S3 keys, links, restrictions and signing keys that the database does not know of.',
+                'The number of changes of operators, URLs, S3 keys, links, restrictions and signing keys that the database lacks.',
             }),
           ),
           missing_others: Type.Optional(
             Type.Integer({
               minimum: 0,
-              description: 'Lockers, transactions of anchors, and checkpoints of the log that are missing.',
+              description: 'The number of missing lockers, anchor transactions and checkpoints of the log.',
             }),
           ),
-          missing_since: Type.Optional(Type.String({ description: 'When the first of what is missing was signed.' })),
+          missing_since: Type.Optional(Type.String({ description: 'When the first missing item was signed.' })),
           awaited_logbooks: Type.Optional(
             Type.Integer({
               minimum: 0,
-              description: 'Journals, of other machines as a rule, that were not yet found complete in this database.',
+              description:
+                'The number of journals, usually of other machines, that have not yet been found complete in this database.',
             }),
           ),
           log: Type.Optional(
             Type.Enum(['ok', 'failing', 'behind', 'forked', 'foreign'], {
               description:
-                '`behind`: the database lacks entries of the published log. `forked`: it has others. `foreign`: another log is published in its place. `failing`: it cannot be read now.',
+                '`behind`: the database lacks entries of the published log. `forked`: it has other entries. `foreign`: another log is published in its place. `failing`: the published log cannot be read at the moment.',
             }),
           ),
           clock_ahead_seconds: Type.Optional(
             Type.Integer({
               description:
-                "Of the process that answers, against the clock of PostgreSQL; negative where it is behind. Beyond the operator's limit (30) nothing is signed or sold. Absent with SQLite.",
+                "How far the clock of this process is ahead of PostgreSQL's; negative if it is behind. Beyond the configured limit (30 by default) nothing is signed or sold. Absent with SQLite.",
             }),
           ),
-          heal: Type.Optional(Type.String({ description: 'What the operator does next.' })),
+          heal: Type.Optional(Type.String({ description: 'What the admin should do next.' })),
         },
-        { description: 'Whether the database has all that this gateway has signed and taken.' },
+        { description: 'Whether the database has everything that this gateway has signed and accepted.' },
       ),
     ),
     warnings: Type.Optional(
-      Type.Array(Type.String(), { description: 'What needs attention soon; the gateway still serves.' }),
+      Type.Array(Type.String(), { description: 'Problems that need attention soon, while the gateway still serves.' }),
     ),
     not_offered: Type.Optional(
-      Type.Array(NotOffered, { description: 'Ways to pay that quotes leave out, also by choice of the operator.' }),
+      Type.Array(NotOffered, {
+        description: 'Assets that quotes leave out, whether because of a problem or by configuration.',
+      }),
     ),
   },
   { title: 'Health' },
@@ -141,10 +144,12 @@ export const SigningKey = Type.Object(
     public_key_hex: Hex(32),
     use: Words(['receipt', 'attestation', 'evidence-envelope']),
     status: Words(['active', 'retired']),
-    valid_from: Type.Optional(Timestamp('The key signs from here on.')),
-    valid_to: Type.Optional(Timestamp('A retired key signed until here; what it signed stays checkable.')),
+    valid_from: Type.Optional(Timestamp('The key signs from this time on.')),
+    valid_to: Type.Optional(Timestamp('The key signed until this time. Its signatures remain valid.')),
     revoked_since: Type.Optional(
-      Timestamp('From here on the key may have been with a thief: what is not on chain from before proves nothing.'),
+      Timestamp(
+        'The key may have been stolen at this time. Its signatures prove something only if they are on chain from before then.',
+      ),
     ),
   },
   { title: 'SigningKey' },
@@ -166,12 +171,15 @@ export const KeyEndorsement = Type.Object(
       ...KEY_CHANGE,
       endorser: NamedKey,
       endorsed: NamedKey,
-      valid_from: Timestamp('From here on the endorsed key signs.'),
+      valid_from: Timestamp('The endorsed key signs from this time on.'),
       issued_at: Timestamp(),
     }),
     signature: Hex(64),
   },
-  { title: 'KeyEndorsement', description: `By the endorser, over ${KEY_ENDORSEMENT_TAG}, a zero byte and a SHA-256.` },
+  {
+    title: 'KeyEndorsement',
+    description: `Signed by the endorser over ${KEY_ENDORSEMENT_TAG}, a zero byte and a SHA-256.`,
+  },
 )
 
 export const KeyRevocation = Type.Object(
@@ -181,12 +189,15 @@ export const KeyRevocation = Type.Object(
       ...KEY_CHANGE,
       revoked: NamedKey,
       revoked_by: NamedKey,
-      since: Timestamp('Only what is on chain from before counts.'),
+      since: Timestamp('Only what is on chain from before this time counts.'),
       issued_at: Timestamp(),
     }),
     signature: Hex(64),
   },
-  { title: 'KeyRevocation', description: `By revoked_by, over ${KEY_REVOCATION_TAG}, a zero byte and a SHA-256.` },
+  {
+    title: 'KeyRevocation',
+    description: `Signed by revoked_by over ${KEY_REVOCATION_TAG}, a zero byte and a SHA-256.`,
+  },
 )
 
 export const SigningKeys = Type.Object(
@@ -196,7 +207,7 @@ export const SigningKeys = Type.Object(
     note: Type.String(),
     next: Type.Optional(
       Type.Array(Type.Object({ ...NAMED_KEY, alg: Type.Literal('ed25519'), valid_from: Timestamp('Not before.') }), {
-        description: 'Keys that will sign.',
+        description: 'Keys that will sign in the future.',
       }),
     ),
     endorsements: Type.Optional(Type.Array(KeyEndorsement)),
@@ -205,7 +216,7 @@ export const SigningKeys = Type.Object(
     logs: Type.Optional(
       Type.Array(Type.Object({ origin: Type.String(), vkey: Type.String() }), {
         description:
-          'The transparency logs of this gateway, by name and key (name+hash+base64): the one that grows first, then those that ended.',
+          'The transparency logs of this gateway as verifier keys (name+hash+base64): the current log first, then the ended ones.',
       }),
     ),
   },
@@ -231,11 +242,11 @@ export const Discovery = Type.Object(
     base_url: Type.String(),
     openapi_url: Type.String(),
     docs_url: Type.String(),
-    agent_url: Type.Optional(Type.String({ description: 'The agent service of the same operator.' })),
+    agent_url: Type.Optional(Type.String({ description: 'The agent service of the same admin.' })),
     verify_page: Type.Optional(
       Type.Object(
         { url: Type.String(), sha256: Hex(32) },
-        { description: 'A page in one file that checks evidence bundles without a network, and its hash.' },
+        { description: 'A single-file page that verifies evidence bundles without a network, and its hash.' },
       ),
     ),
     keys_url: Type.String(),
@@ -252,7 +263,7 @@ export const Discovery = Type.Object(
           network: Type.String(),
           name: Type.String(),
           assets: Type.Array(Type.String()),
-          treasury: Type.String({ description: 'The address that everything sold on this network is paid to.' }),
+          treasury: Type.String({ description: 'The address that receives all payments on this network.' }),
         }),
       ),
     }),
@@ -266,7 +277,9 @@ export const Discovery = Type.Object(
       bundle_versions: Type.Array(Type.Integer()),
       anchor_envelope_versions: Type.Array(Type.Integer()),
       domain_tag: Type.String(),
-      anchor_signer: Type.String({ description: 'Public key, base58, of the transactions that publish statements.' }),
+      anchor_signer: Type.String({
+        description: 'The public key, in base58, that signs the transactions which publish statements.',
+      }),
     }),
     endpoints: Type.Array(
       Type.Object({ method: Type.String(), path: Type.String(), auth: Type.String(), summary: Type.String() }),
@@ -283,7 +296,7 @@ export const health = endpoint({
   method: 'GET',
   path: '/health',
   auth: 'public',
-  summary: 'Whether the gateway can serve, and what each of its parts says',
+  summary: 'The health of the gateway and of each of its parts',
   responses: { 200: Health, 503: Health },
   headers: { 'cache-control': 'no-store' },
 })
@@ -293,7 +306,7 @@ export const live = endpoint({
   method: 'GET',
   path: '/health/live',
   auth: 'public',
-  summary: 'Whether the process answers; restart it when it does not',
+  summary: 'Whether the process answers; restart it if it does not',
   responses: { 200: Type.Object({ status: Type.Literal('live') }) },
   headers: NO_STORE,
 })
@@ -303,7 +316,7 @@ export const ready = endpoint({
   method: 'GET',
   path: '/health/ready',
   auth: 'public',
-  summary: 'Whether requests should be sent here: 503 while the database or every storage provider is away',
+  summary: 'Whether requests should be sent here: 503 while the database or every storage provider is unavailable',
   responses: { 200: Readiness, 503: Readiness },
   headers: NO_STORE,
 })
@@ -313,7 +326,7 @@ export const metrics = endpoint({
   method: 'GET',
   path: '/metrics',
   auth: 'internal',
-  summary: 'What an operator watches, in the text format of Prometheus',
+  summary: 'Metrics for the admin, in the text format of Prometheus',
   responses: { 200: Type.String() },
   headers: { 'cache-control': 'no-store' },
   contentType: 'text/plain; version=0.0.4; charset=utf-8',
@@ -325,7 +338,7 @@ export const keys = endpoint({
   method: 'GET',
   path: '/v1/keys',
   auth: 'public',
-  summary: 'Public keys that sign receipts, attestations and statements',
+  summary: 'The public keys that verify receipts, attestations and statements',
   responses: { 200: SigningKeys },
   headers: KEYS_CACHE,
 })
@@ -337,7 +350,7 @@ export const shortUrlVerifyKey = endpoint({
   method: 'GET',
   path: '/v1/short-url/verify-key',
   auth: 'public',
-  summary: 'Public key that signs short-URL tokens',
+  summary: 'The public key that verifies short-URL tokens',
   responses: { 200: ShortUrlVerifyKey },
   headers: KEYS_CACHE,
 })
@@ -356,7 +369,7 @@ export const home = endpoint({
   ...discovery,
   name: 'home',
   path: '/',
-  summary: 'The same index for programs; the welcome page for browsers, which ask for text/html',
+  summary: 'The index for programs, or the welcome page for browsers (text/html)',
   headers: { ...KEYS_CACHE, vary: 'accept' },
 })
 
@@ -375,7 +388,7 @@ export const docs = endpoint({
   method: 'GET',
   path: '/docs',
   auth: 'public',
-  summary: 'This interface as a page to browse',
+  summary: 'This interface as a page for browsers',
   responses: { 200: Type.String() },
   headers: { 'cache-control': 'no-cache' },
   contentType: 'text/html; charset=utf-8',
@@ -383,8 +396,8 @@ export const docs = endpoint({
 
 export const Stats = Type.Object(
   {
-    lockers: OrNull(Type.Integer({ description: 'How many were opened.' })),
-    files_proven: OrNull(Type.Integer({ description: 'Files in the newest statement of each locker.' })),
+    lockers: OrNull(Type.Integer({ description: 'The number of lockers opened.' })),
+    files_proven: OrNull(Type.Integer({ description: 'The number of files in the newest statements of all lockers.' })),
     last_anchor: OrNull(
       Type.Object({
         network: Type.String({ description: 'CAIP-2.' }),
@@ -392,7 +405,7 @@ export const Stats = Type.Object(
         sent_at: Timestamp(),
       }),
     ),
-    as_of: OrNull(Timestamp('When these were counted; null, as the others, before the first time.')),
+    as_of: OrNull(Timestamp('When these numbers were counted. All are null before the first count.')),
   },
   { title: 'Stats' },
 )
@@ -403,7 +416,7 @@ export const stats = endpoint({
   method: 'GET',
   path: '/v1/stats',
   auth: 'public',
-  summary: 'What this gateway keeps, in three numbers; counted now and then, not at each request',
+  summary: 'What this gateway stores, in three numbers; counted periodically, not on each request',
   responses: { 200: Stats },
   headers: { 'cache-control': 'public, max-age=60' },
 })

@@ -1,4 +1,4 @@
-// Making statements, for the operator and the queue.
+// Making statements: endpoints for the admin and the queue.
 
 import Type, { type Static } from 'typebox'
 import { AttestAnswer } from './attestations.ts'
@@ -8,17 +8,20 @@ import { NO_STORE, OrNull, Timestamp } from './wire.ts'
 const AnchorCosts = Type.Object(
   {
     published: Type.Integer(),
-    failed: Type.Integer({ description: 'In a block, but refused by a program.' }),
-    expired: Type.Integer({ description: 'Never in a block.' }),
+    failed: Type.Integer({ description: 'Transactions in a block that a program refused.' }),
+    expired: Type.Integer({ description: 'Transactions that never got into a block.' }),
     fee_lamports_total: Type.Integer(),
-    rent_lamports_total: Type.Integer({ description: 'Locked in accounts now.' }),
+    rent_lamports_total: Type.Integer({ description: 'The rent that is locked in accounts.' }),
     publication_key: Type.String({ description: 'Who pays; base58.' }),
     balance_lamports: OrNull(Type.Integer({ description: 'Null while no node answers.' })),
     low_balance: Type.Boolean(),
     retrying: Type.Optional(
       Type.Object(
-        { count: Type.Integer(), last_error: Type.String({ description: 'Of the one that is tried next.' }) },
-        { description: 'Receipts whose newest statement could not be published and is tried again.' },
+        {
+          count: Type.Integer(),
+          last_error: Type.String({ description: 'The error of the receipt that is tried next.' }),
+        },
+        { description: 'Receipts whose newest statement could not be published and will be retried.' },
       ),
     ),
   },
@@ -36,7 +39,7 @@ export const AttestHealth = Type.Object(
     }),
     oldest_nonfinal_age_sec: OrNull(Type.Integer()),
     nonfinal_unknown_age: Type.Integer(),
-    /** Only on a gateway that publishes. */
+    /** Present only if the gateway publishes statements. */
     anchors: Type.Optional(AnchorCosts),
     time: Timestamp(),
   },
@@ -52,14 +55,14 @@ export const internalAttest = endpoint({
   method: 'POST',
   repeatable: false,
   path: '/v1/internal/attest',
-  summary: 'Attest a locker, as the queue does; 502 where its statement should be published by another call',
+  summary: 'Attest a locker, as the queue does; 502 if the call should be repeated to publish the statement',
   body: Type.Object({
     receipt_id: Type.String(),
     push: Type.Optional(Type.Boolean()),
     force: Type.Optional(
       Type.Boolean({
         default: false,
-        description: 'A new statement also when nothing has changed, unless the newest is still to be published.',
+        description: 'Makes a new statement even if nothing has changed, unless the newest has not been published yet.',
       }),
     ),
   }),
@@ -84,7 +87,7 @@ export const internalAttestPayment = endpoint({
   method: 'POST',
   repeatable: false,
   path: '/v1/internal/attest-payment',
-  summary: "Record the code of a receipt's payment",
+  summary: "Record the attestation code of a receipt's payment",
   body: Type.Object({ receipt_id: Type.String() }),
   responses: {
     200: Type.Object({
@@ -92,9 +95,9 @@ export const internalAttestPayment = endpoint({
       receipt_id: Type.String(),
       att_code: Type.Integer(),
       recorded: Type.Boolean(),
-      publish_after: Type.Optional(Timestamp('The budget is used up: the code is published after this.')),
+      publish_after: Type.Optional(Timestamp('The budget is used up. The code is published after this time.')),
       publish_error: Type.Optional(
-        Type.String({ description: 'Why the code cannot be published, where only the operator can help.' }),
+        Type.String({ description: 'Why the code cannot be published, if only the admin can fix it.' }),
       ),
     }),
   },
@@ -107,7 +110,7 @@ export const internalBridgeRetry = endpoint({
   method: 'POST',
   repeatable: false,
   path: '/v1/internal/bridge-retry',
-  summary: 'Retry what could not be written to the EVM registry; 503 while some of it should be retried',
+  summary: 'Retry failed writes to the EVM registry; 503 while some should be retried again',
   body: Type.Object({
     receipt_id: Type.Optional(Type.String()),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 50 })),
@@ -118,7 +121,9 @@ export const internalBridgeRetry = endpoint({
       attempted: Type.Integer(),
       succeeded: Type.Integer(),
       failed: Type.Integer(),
-      deferred: Type.Optional(Type.Integer({ description: 'The budget is used up: these are written later.' })),
+      deferred: Type.Optional(
+        Type.Integer({ description: 'How many are written later because the budget is used up.' }),
+      ),
     }),
   },
   errors: ['INTERNAL_AUTH_REQUIRED', 'validation_error', 'chain_unavailable', 'database_behind'],
@@ -145,8 +150,7 @@ export const internalCronAttest = endpoint({
   method: 'POST',
   repeatable: false,
   path: '/v1/internal/cron-attest',
-  summary:
-    'Attest again the lockers that are due; 5xx where one of them should be attested or published by another call',
+  summary: 'Attest the lockers that are due again; 5xx if the call should be repeated to attest or publish one of them',
   body: Type.Object({ dry_run: Type.Optional(Type.Boolean({ default: false })) }),
   responses: { 200: CronAttestAnswer },
   errors: [
@@ -165,7 +169,7 @@ export const internalAttestHealth = endpoint({
   name: 'internalAttestHealth',
   method: 'GET',
   path: '/v1/internal/attest-health',
-  summary: 'How many attestations are in which state, and for how long',
+  summary: 'The number of attestations in each state, and for how long',
   responses: { 200: AttestHealth },
   errors: ['INTERNAL_AUTH_REQUIRED'],
 })

@@ -1,4 +1,4 @@
-// Lockers: opening one with a receipt, reading it, and who may act for its owner.
+// Lockers: opening one with a receipt, reading it, and managing its operators and links.
 
 import Type, { type Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
@@ -13,10 +13,10 @@ export const MAX_TAG_CHARACTERS = 64
 export const Tags = Type.Array(Type.String({ maxLength: MAX_TAG_CHARACTERS }), {
   maxItems: MAX_TAGS,
   default: [],
-  description: 'Words to find the locker by; what it was created with stays.',
+  description: 'Words to find the locker by. They are set when the locker is opened and do not change.',
 })
 
-/** Room for the longest tags. */
+/** Fits the maximum number of tags at their maximum length. */
 export const TAGGED_BODY_BYTES = 16_384
 
 const Space = Type.Object(
@@ -35,9 +35,9 @@ const Space = Type.Object(
 const PublicLink = Type.Object(
   {
     status: Words(['open', 'closed']),
-    id: OrNull(Type.String({ description: 'What stands in the path after /v1/r/. Null while the link is closed.' })),
+    id: OrNull(Type.String({ description: 'The part of the path after /v1/r/. Null while the link is closed.' })),
   },
-  { title: 'PublicLink', description: 'By what anybody can read the files.' },
+  { title: 'PublicLink', description: 'The public link, by which anyone can read the files.' },
 )
 export type PublicLink = Static<typeof PublicLink>
 
@@ -48,12 +48,12 @@ const LockerRestriction = Type.Object(
   {
     state: Words(['frozen', 'taken_down']),
     since: Timestamp(),
-    notice: OrNull(Type.String({ description: 'What the operator of the gateway says about it.' })),
+    notice: OrNull(Type.String({ description: "The message of the gateway's admin to the owner." })),
   },
   {
     title: 'LockerRestriction',
     description:
-      'Set by the operator of the gateway. `frozen`: files can be read, and nothing can be written or newly shared. `taken_down`: files cannot be read either. Statements and proofs stay.',
+      "Set by the gateway's admin. `frozen`: files can be read, but nothing can be written or newly shared. `taken_down`: files cannot be read either. Statements and proofs remain available.",
   },
 )
 export type LockerRestriction = Static<typeof LockerRestriction>
@@ -62,16 +62,16 @@ const LockerFacts = {
   locker_id: Type.String({ pattern: '^locker_[0-9a-f]{12}$' }),
   receipt_id: Type.String(),
   owner: Type.String({ description: 'Who paid.' }),
-  operators: Type.Array(Type.String(), { description: 'Ed25519 keys, base58, that may read, write and list.' }),
+  operators: Type.Array(Type.String(), { description: 'Ed25519 keys in base58 that may read, write and list files.' }),
   tags: Type.Array(Type.String()),
   provider: Provider,
   network: Type.String(),
   sig_alg: Words(['ed25519', 'secp256k1']),
   terms: Terms,
   created_at: Timestamp(),
-  expires_at: Timestamp('Until when the terms were paid for; nothing is deleted automatically.'),
+  expires_at: Timestamp('The end of the paid term. Nothing is deleted automatically.'),
   file_count: Type.Integer(),
-  total_bytes: Type.Integer({ description: 'Of confirmed files.' }),
+  total_bytes: Type.Integer({ description: 'The size of all confirmed files.' }),
   public_link: Type.Optional(PublicLink),
   anchoring: Type.Optional(Anchoring),
   restriction: Type.Optional(LockerRestriction),
@@ -87,14 +87,14 @@ const LockerFacts = {
               { files: Type.Integer(), bytes: Type.Integer() },
               {
                 description:
-                  'Confirmed files beyond `settled_limit_bytes` of the terms: they can be read, and stay with the gateway.',
+                  'Confirmed files beyond `settled_limit_bytes` of the terms. They can be read, and remain at the gateway.',
               },
             ),
           ),
         },
         {
           description:
-            'Confirmed files that are on their way to a provider which takes its time; they can be read. Null when there are none; left out of the answer to a purchase.',
+            'Confirmed files that are still on their way to a slow provider. They can be read. Null if there are none; absent from the answer to a purchase.',
         },
       ),
     ),
@@ -110,7 +110,9 @@ export const LockerMetadata = Type.Object(
     attestation: OrNull(
       Type.Object({
         status: Words(['pending', 'computed', 'pushing', 'complete']),
-        evidence_seq: OrNull(Type.Integer({ description: 'Null, as all that follows, before the first statement.' })),
+        evidence_seq: OrNull(
+          Type.Integer({ description: 'Null before the first statement, like the fields that follow.' }),
+        ),
         attested_at: OrNull(Timestamp()),
         proof_id: OrNull(Type.String()),
       }),
@@ -132,7 +134,7 @@ export const ProvisionManifest = Type.Object(
     tags: Type.Array(Type.String()),
     provider: Provider,
     terms: Terms,
-    files: Type.Array(FileEntry, { description: 'Only the first of them when there are very many.' }),
+    files: Type.Array(FileEntry, { description: 'Only the first files if there are very many.' }),
     created_at: Timestamp(),
     expires_at: Timestamp(),
   },
@@ -171,11 +173,11 @@ const PROVISION_ERRORS = [
 export const signedProvision = endpoint({
   name: 'signedProvision',
   method: 'POST',
-  // An open locker is found.
+  // A repeated call finds the open locker.
   repeatable: true,
   path: '/v1/storage/signed_provision',
   auth: { ops: ['locker:provision'] },
-  summary: 'Open the locker of a receipt, or find it open',
+  summary: 'Open the locker of a receipt, or return it if it is open',
   maxBodyBytes: TAGGED_BODY_BYTES,
   body: ProvisionRequest,
   responses: { 200: ProvisionManifest },
@@ -188,7 +190,7 @@ export const provision = endpoint({
   name: 'provision',
   path: '/v1/storage/provision',
   auth: { ops: ['locker:provision'], optional: true },
-  summary: 'As signed_provision; a development gateway may be set to take it unsigned',
+  summary: 'The same as signed_provision; a development gateway can be configured to accept it unsigned',
 })
 
 export const ListedLocker = Type.Object(
@@ -197,14 +199,15 @@ export const ListedLocker = Type.Object(
     locker_id: LockerFacts.locker_id,
     role: Words(['owner', 'operator']),
     opened: Type.Boolean({
-      description: 'False for a payment whose locker was never opened: POST /v1/storage/signed_provision opens it.',
+      description:
+        'False if the locker of this payment has not been opened: POST /v1/storage/signed_provision opens it.',
     }),
     owner: LockerFacts.owner,
     provider: Provider,
     network: Type.String(),
     tags: LockerFacts.tags,
     paid_at: Timestamp(),
-    created_at: OrNull(Timestamp('When the locker was opened; null, as the next, where it was not.')),
+    created_at: OrNull(Timestamp('When the locker was opened. Null if it was not, like the next field.')),
     expires_at: OrNull(LockerFacts.expires_at),
     file_count: LockerFacts.file_count,
     total_bytes: LockerFacts.total_bytes,
@@ -219,7 +222,7 @@ export const LockerList = Type.Object(
     wallet: Type.String(),
     lockers: Type.Array(ListedLocker),
     count: Type.Integer(),
-    next_cursor: Type.Optional(Type.String({ description: 'Where the next page begins; absent on the last.' })),
+    next_cursor: Type.Optional(Type.String({ description: 'Where the next page begins. Absent on the last page.' })),
   },
   { title: 'LockerList' },
 )
@@ -230,11 +233,17 @@ export const listLockers = endpoint({
   method: 'GET',
   path: '/v1/lockers',
   auth: { ops: ['locker:list'] },
-  summary: 'What a wallet owns or operates, newest payment first; the envelope has empty ids, and `aud`: the base URL',
+  summary:
+    'List the lockers that a wallet owns or operates, newest payment first; the envelope has empty ids, and the base URL as `aud`',
   query: Type.Object({
     wallet: SigningWallet,
     limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 1000, default: 100, description: 'The most entries in one page.' }),
+      Type.Integer({
+        minimum: 1,
+        maximum: 1000,
+        default: 100,
+        description: 'The maximum number of entries in a page.',
+      }),
     ),
     cursor: Page.cursor,
   }),
@@ -254,7 +263,7 @@ export type RefreshedLocker = Static<typeof RefreshedLocker>
 export const refresh = endpoint({
   name: 'refresh',
   method: 'POST',
-  // Sets the same values again.
+  // A repeated call sets the same values.
   repeatable: true,
   path: '/v1/storage/refresh',
   auth: { ops: ['locker:refresh'] },
@@ -263,7 +272,7 @@ export const refresh = endpoint({
     receipt_id: Type.Optional(Type.String()),
     locker_id: Type.Optional(Type.String()),
     ttl_min: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 1440, description: 'Asks for URLs that work for this many minutes.' }),
+      Type.Integer({ minimum: 1, maximum: 1440, description: 'Requests URLs that are valid for this many minutes.' }),
     ),
   }),
   responses: { 200: RefreshedLocker },
@@ -276,7 +285,7 @@ export const lockerMetadata = endpoint({
   method: 'GET',
   path: '/v1/storage/metadata/{locker_id}',
   auth: { ops: ['locker:read'] },
-  summary: 'What a locker is, and where its attestation stands',
+  summary: 'The properties of a locker and the status of its attestation',
   params: LockerPath,
   responses: { 200: LockerMetadata },
   headers: NO_STORE,
@@ -300,7 +309,7 @@ export const lockerUrls = endpoint({
   method: 'GET',
   path: '/v1/lockers/{locker_id}/urls',
   auth: { ops: [['locker:read', 'locker:list']] },
-  summary: 'A download URL for each file that has bytes',
+  summary: 'Get a download URL for each file that has bytes',
   params: LockerPath,
   query: Type.Object({ ttl_min: Type.Optional(TtlMinutes), ...Page }),
   responses: { 200: DownloadUrls },
@@ -311,7 +320,7 @@ export const lockerUrls = endpoint({
 export const addOperator = endpoint({
   name: 'addOperator',
   method: 'POST',
-  // The key is in the set or joins it.
+  // A key that is already registered stays registered.
   repeatable: true,
   path: '/v1/lockers/{locker_id}/operators',
   auth: { ops: ['locker:admin'] },
@@ -324,7 +333,7 @@ export const addOperator = endpoint({
       locker_id: Type.String(),
       pubkey: Type.String(),
       operators: Type.Array(Type.String()),
-      added: Type.Boolean({ description: 'False when the key was registered already.' }),
+      added: Type.Boolean({ description: 'False if the key was already registered.' }),
     }),
   },
   headers: NO_STORE,
@@ -336,7 +345,7 @@ export const removeOperator = endpoint({
   method: 'DELETE',
   path: '/v1/lockers/{locker_id}/operators/{pubkey}',
   auth: { ops: ['locker:admin'] },
-  summary: 'Take that back at once, with the URLs and upload sessions that the key asked for',
+  summary: 'Remove an operator immediately, with the URLs and upload sessions that its key requested',
   params: Type.Object({ locker_id: Type.String(), pubkey: Type.String() }),
   responses: {
     200: Type.Object({
@@ -354,11 +363,11 @@ export const removeOperator = endpoint({
 export const revokeAccess = endpoint({
   name: 'revokeAccess',
   method: 'POST',
-  // What is revoked stays so.
+  // What is revoked stays revoked.
   repeatable: true,
   path: '/v1/lockers/{locker_id}/revoke',
   auth: { ops: ['locker:admin'] },
-  summary: 'End all URLs and upload sessions of a locker, no matter who asked for them',
+  summary: 'End all URLs and upload sessions of a locker, whoever requested them',
   params: LockerPath,
   responses: {
     200: Type.Object({ ok: Type.Literal(true), locker_id: Type.String(), revoked: Type.Literal(true) }),
@@ -370,17 +379,17 @@ export const revokeAccess = endpoint({
 export const changePublicLink = endpoint({
   name: 'changePublicLink',
   method: 'POST',
-  // A link that is rotated twice has the newer id.
+  // A link that is rotated twice has the newest id.
   repeatable: true,
   path: '/v1/lockers/{locker_id}/public-link',
   auth: { ops: ['locker:admin'] },
-  summary: 'Rotate what opens the public link, close the link, or open it again',
+  summary: 'Rotate the id of the public link, close the link, or open it again',
   params: LockerPath,
   body: Type.Object(
     { action: Words(['rotate', 'close', 'open']) },
     {
       description:
-        '`rotate`: from now on a new id opens the link, and the one before never again. `open`: a closed link is opened by the id that it had.',
+        '`rotate`: the link gets a new id, and the previous id stops working permanently. `open`: a closed link works again with the id that it had.',
     },
   ),
   responses: {
@@ -393,17 +402,17 @@ export const changePublicLink = endpoint({
 export const changeAnchoring = endpoint({
   name: 'changeAnchoring',
   method: 'POST',
-  // Sets the same value again.
+  // A repeated call sets the same value.
   repeatable: true,
   path: '/v1/lockers/{locker_id}/anchoring',
   auth: { ops: ['locker:admin'] },
-  summary: 'Publish each statement of a locker on its own, or leave that to the transparency log',
+  summary: 'Publish each statement of a locker separately, or only through the transparency log',
   params: LockerPath,
   body: Type.Object(
     { anchoring: Anchoring },
     {
       description:
-        '`each`: every statement is published on its own, as the gateway is set. `log`: statements are on chain through the anchored checkpoints of the log; POST /v1/attest/push still publishes one.',
+        '`each`: every statement is published separately, as the gateway is configured. `log`: statements are on chain only through the anchored checkpoints of the log; POST /v1/attest/push still publishes one separately.',
     },
   ),
   responses: {

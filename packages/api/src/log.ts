@@ -1,5 +1,5 @@
-// The transparency log of all statements (C2SP tlog-tiles). All of these endpoints are public: entries name proofs, and
-// no receipts, which open things.
+// The transparency log of all statements (C2SP tlog-tiles). All of these endpoints are public: entries name proofs and
+// never receipts, because a receipt id gives access.
 
 import { LOG_ANCHOR_SCHEMA } from '@svc/protocol/names'
 import Type, { type Static } from 'typebox'
@@ -9,8 +9,8 @@ import { PublishedAnchor } from './evidence.ts'
 import { Hex, NO_STORE, OrNull, Timestamp, Words } from './wire.ts'
 
 const TEXT = 'text/plain; charset=utf-8'
-const Vkey = Type.String({ description: 'As in signed notes: name+hash+base64.' })
-const Size = Type.Integer({ minimum: 0, description: 'How many entries it has.' })
+const Vkey = Type.String({ description: 'A verifier key in the form of signed notes: name+hash+base64.' })
+const Size = Type.Integer({ minimum: 0, description: 'The number of entries.' })
 
 const LogAnchorPayload = Type.Object({
   s: Type.Literal(LOG_ANCHOR_SCHEMA),
@@ -19,7 +19,7 @@ const LogAnchorPayload = Type.Object({
   root: Hex(32),
 })
 
-/** Where a checkpoint was published on chain. */
+/** The on-chain publication of a checkpoint. */
 export const LogAnchor = Type.Object(
   {
     chain: Type.String({ description: 'CAIP-2.' }),
@@ -39,24 +39,25 @@ export const LogState = Type.Object(
   {
     origin: Type.String({ description: 'The name of the log, which never changes.' }),
     vkey: Vkey,
-    url: Type.String({ description: 'Its checkpoint and tiles are under it.' }),
+    url: Type.String({ description: 'The base URL of its checkpoint and tiles.' }),
     size: Size,
     root: OrNull(Hex(32)),
-    checkpoint_at: OrNull(Timestamp('When the newest checkpoint was signed; null, as the root, before the first.')),
+    checkpoint_at: OrNull(Timestamp('When the newest checkpoint was signed. Null before the first, like the root.')),
     witnesses: Type.Array(Type.Object({ name: Type.String(), vkey: Vkey, url: OrNull(Type.String()) }), {
-      description: 'Who is asked to vouch for its checkpoints.',
+      description: 'The witnesses that are asked to cosign its checkpoints.',
     }),
     ended: Type.Optional(
       Type.Array(
         Type.Object({
           origin: Type.String(),
           vkey: Vkey,
-          ended_at: Timestamp('When the operator ended it.'),
+          ended_at: Timestamp('When the admin ended the log.'),
           checkpoints: Type.Array(Type.String(), {
-            description: 'The last one with its signatures; a second one where another was published.',
+            description:
+              'The last checkpoint with its signatures. There is a second one if a different one was published.',
           }),
         }),
-        { description: 'Logs that this one took the place of, newest first. Their proofs stay good.' },
+        { description: 'The logs that this one replaced, newest first. Their proofs remain valid.' },
       ),
     ),
   },
@@ -76,9 +77,9 @@ export const LogStatements = Type.Object(
         envelope: OrNull(EvidenceEnvelope),
         anchor: OrNull(Type.Object({ type, network, tx, slot, block_time, finalized })),
       }),
-      { description: 'In the order of the log. `envelope` is null where the gateway has lost the statement.' },
+      { description: 'In the order of the log. `envelope` is null if the gateway has lost the statement.' },
     ),
-    next: OrNull(Type.Integer({ description: '`from` of the next page; null at the end of the log.' })),
+    next: OrNull(Type.Integer({ description: 'The `from` of the next page. Null at the end of the log.' })),
   },
   { title: 'LogStatements' },
 )
@@ -127,7 +128,7 @@ export const logStatements = endpoint({
   method: 'GET',
   path: '/v1/log/statements',
   auth: 'public',
-  summary: 'The signed statements behind the entries of the log, by their index',
+  summary: 'The signed statements of the entries of the log, by index',
   query: Type.Object({
     from: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: '0 by default.' })),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: '100 by default.' })),
@@ -153,7 +154,7 @@ export const logProof = endpoint({
 export const LogAnchors = Type.Object(
   {
     anchors: Type.Array(LogAnchor, { description: 'Newest first.' }),
-    next_cursor: Type.Optional(Type.String({ description: 'Where the next page begins; absent on the last.' })),
+    next_cursor: Type.Optional(Type.String({ description: 'Where the next page begins. Absent on the last page.' })),
   },
   { title: 'LogAnchors' },
 )
@@ -164,11 +165,11 @@ export const logAnchors = endpoint({
   method: 'GET',
   path: '/v1/log/anchors',
   auth: 'public',
-  summary: 'Which checkpoints of the log were published on chain: each holds every statement up to its size',
+  summary: 'The checkpoints of the log that were published on chain; each covers every statement up to its size',
   query: Type.Object({
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: '100 by default.' })),
     cursor: Type.Optional(
-      Type.String({ pattern: '^[1-9][0-9]{0,15}$', description: '`next_cursor` of the page before.' }),
+      Type.String({ pattern: '^[1-9][0-9]{0,15}$', description: 'The `next_cursor` of the previous page.' }),
     ),
   }),
   responses: { 200: LogAnchors },

@@ -1,11 +1,11 @@
-// The Machine Payments Protocol: what `Authorization: Payment` holds, as base64url of JSON.
+// The Machine Payments Protocol: the content of `Authorization: Payment`, which is JSON in base64url.
 
 import Type, { type Static } from 'typebox'
 import { EvmPayload } from './x402.ts'
 
 const Text = Type.String({ maxLength: 2048 })
 
-/** The parameters of the challenge, as the client got them. */
+/** The parameters of the challenge, unchanged by the client. */
 const EchoedChallenge = Type.Object(
   {
     id: Text,
@@ -39,7 +39,7 @@ export const AuthorizationPayload = Type.Object({
 })
 export type AuthorizationPayload = Static<typeof AuthorizationPayload>
 
-/** Payload schemas by payment method. A payload is of one of the types of its method. */
+/** The payload schemas of each payment method. A payload has one of the types of its method. */
 export const CREDENTIAL_PAYLOADS = {
   solana: SignaturePayload,
   evm: Type.Union([HashPayload, AuthorizationPayload]),
@@ -53,7 +53,7 @@ export const PaymentCredential = Type.Object(
   {
     challenge: EchoedChallenge,
     payload: Type.Object({ type: Type.String() }),
-    source: Type.Optional(Type.String({ description: 'Ignored: who paid, the chain says.' })),
+    source: Type.Optional(Type.String({ description: 'Ignored: the payer is read from the chain.' })),
   },
   { title: 'PaymentCredential' },
 )

@@ -1,27 +1,27 @@
-// The chains that take payments. Settings, nodes, treasuries, legs, /health, clients, pages, the tables of the documents and
-// the local chains of development follow from this list: CONTRIBUTING.md, "A network". Test networks have no entry of
-// their own: live listings name mainnets only (PAY-32).
+// The chains that accept payments. Settings, nodes, treasuries, legs, /health, clients, pages, the tables of the
+// documents and the local development chains are derived from this list: CONTRIBUTING.md, "A network". Test networks
+// have no entry: live listings name mainnets only (PAY-32).
 
 import type { SigAlg } from '@svc/protocol/keys'
 
 interface NetworkFacts {
-  /** What its settings begin with, `EVM_RPC_URLS` among them, and its check in /health, in lower case: `evm_chain`. */
+  /** The prefix of its settings (`EVM_RPC_URLS`) and, in lower case, of its check in /health (`evm_chain`). */
   settings: string
-  /** The friendly name of confirm bodies and receipts. */
+  /** The friendly name, used in confirm bodies and receipts. */
   name: string
-  /** Names of test networks in requests of older clients: they mean this network (PAY-05). */
+  /** Names of test networks that older clients send. They mean this network (PAY-05). */
   olderNames: readonly string[]
-  /** What people call it. */
+  /** The name for people. */
   title: string
-  /** In units of the coin: many times what a payment costs on a busy day. A client pays no more without being asked. */
+  /** In units of the coin: many times the fee of a busy day. A client pays more only on explicit request. */
   usualFee: string
-  /** The page of a transaction, without its id. */
+  /** The URL of a transaction's page, without the transaction id. */
   explorer: string
 }
 
 interface SolanaFacts extends NetworkFacts {
   genesisHash: string
-  /** What browser wallets call it, by the wallet standard. */
+  /** The name of the network for browser wallets (Wallet Standard). */
   walletChain: `${string}:${string}`
 }
 
@@ -31,12 +31,12 @@ interface EvmFacts extends NetworkFacts {
   publicNode: string
 }
 
-/** What follows from the family of a network and its own facts. */
+/** Facts that are derived from the family of a network and its own facts. */
 interface FamilyFacts {
   /** The CAIP-2 id of quotes. */
   caip2: string
   sigAlg: SigAlg
-  /** What stands for the native coin where a mint or contract is named (PAY-19). */
+  /** The value for the native coin in place of a mint or contract (PAY-19). */
   nativeAsset: string
 }
 
@@ -86,29 +86,29 @@ const DECLARED = [PRIMARY, EVM] as const
 
 export const NETWORKS: readonly Network[] = DECLARED
 
-/** What one network alone does. */
+/** The networks that have a role of their own. */
 export const ROLES = {
-  /** Memos and attestations of statements and checkpoints are written there. */
+  /** Memos and attestations of statements and checkpoints are written to this network. */
   publication: PRIMARY,
-  /** It has the registry of Merkle roots. */
+  /** This network has the registry of Merkle roots. */
   registry: EVM,
-  /** Solana Pay codes, and the method `solana` of the Machine Payments Protocol, know no other chain of its family. */
+  /** The only chain of its family for Solana Pay and for the Machine Payments Protocol's method `solana`. */
   solanaPay: PRIMARY,
 } as const
 
-/** The networks' checks in /health. */
+/** The names of the networks' checks in /health. */
 export type ChainCheck = `${Lowercase<(typeof DECLARED)[number]['settings']>}_chain`
 
 export function chainCheck({ settings }: Network): ChainCheck {
-  return `${settings.toLowerCase()}_chain` as ChainCheck // of a declared one
+  return `${settings.toLowerCase()}_chain` as ChainCheck // every network is declared
 }
 
-/** A value for each network, under the name of its check. */
+/** A value for each network, keyed by the name of its check. */
 export function byChainCheck<Value>(of: (network: Network) => Value): Record<ChainCheck, Value> {
   return Object.fromEntries(NETWORKS.map((network) => [chainCheck(network), of(network)])) as Record<ChainCheck, Value> // fromEntries returns plain strings
 }
 
-/** The network of a friendly name, a CAIP-2 id, or an older test network's name, which means the mainnet (PAY-05). */
+/** Finds a network by friendly name, CAIP-2 id, or an old test network's name, which means the mainnet (PAY-05). */
 export function networkNamed(text: string): Network | null {
   return NETWORKS.find(({ name, caip2, olderNames }) => [name, caip2, ...olderNames].includes(text)) ?? null
 }

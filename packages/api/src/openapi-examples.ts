@@ -1,11 +1,11 @@
-// Example requests that a gateway takes as they are: the fields that must be there, each with a value of the right form.
+// Example requests that a gateway accepts unchanged: the required fields, each with a valid value.
 
 import type { TObject, TSchema } from 'typebox'
 import { EVM } from './networks.ts'
 
 const ZEROS = '0'.repeat(32)
 
-/** By the name of a field, where the schema allows any text but only one form makes sense. */
+/** Values by field name, for fields whose schema allows any text but only one form makes sense. */
 const BY_NAME: Readonly<Record<string, unknown>> = {
   receipt_id: `rcpt_${ZEROS}`,
   locker_id: 'locker_000000000000',
@@ -20,7 +20,7 @@ const BY_NAME: Readonly<Record<string, unknown>> = {
   network: EVM.caip2,
   asset: EVM.nativeAsset,
   payer: `0x${'0'.repeat(40)}`,
-  // Four bytes, as base64.
+  // Four bytes in base64.
   transaction: 'AAAAAA==',
   token: 'TOKEN',
   filename: 'hello.txt',
@@ -32,8 +32,8 @@ const BY_NAME: Readonly<Record<string, unknown>> = {
   source_url: 'https://example.com/hello.txt',
 }
 
-/** Optional by the schema, because a request may name the same thing in another place. */
-const TELLING = ['receipt_id', 'locker_id', 'filename', 'filenames']
+/** Optional in the schema because a request may name the same thing in another place, but shown in examples. */
+const SUBJECT_FIELDS = ['receipt_id', 'locker_id', 'filename', 'filenames']
 
 type Rules = Readonly<Record<string, unknown>>
 
@@ -42,10 +42,12 @@ function exampleOf(name: string, schema: TSchema): unknown {
   return examples?.[0] ?? BY_NAME[name] ?? byRules(name, schema as Rules)
 }
 
-/** The fields of an example: those that are required, and those that say what the request is about. */
+/** The fields of an example: the required ones, and those that name the subject of the request. */
 export function exampleFields({ properties, ...schema }: TObject): Rules {
   const required: readonly string[] = schema.required ?? []
-  const entries = Object.entries(properties).filter(([name]) => required.includes(name) || TELLING.includes(name))
+  const entries = Object.entries(properties).filter(
+    ([name]) => required.includes(name) || SUBJECT_FIELDS.includes(name),
+  )
   return Object.fromEntries(entries.map(([name, field]) => [name, exampleOf(name, field as TSchema)]))
 }
 
@@ -60,7 +62,7 @@ function byRules(name: string, rules: Rules): unknown {
   return type === 'integer' || type === 'number' ? minimum : byPattern(String(rules.pattern ?? ''))
 }
 
-/** Of the patterns of this interface: hex of a length, hashes, amounts, times. */
+/** An example for each pattern of this interface: hex of a given length, hashes, amounts, times. */
 function byPattern(pattern: string): string {
   const [, prefix = '', length] = /^\^(sha256:)?\[0-9a-f\]\{(\d+)\}\$$/.exec(pattern) ?? []
   if (length) return prefix + '0'.repeat(Number(length))

@@ -40,37 +40,38 @@ export function openApiDocument(
   }
 }
 
-/** Named after what they are for: three of them travel as a bearer token. */
+/** Named after their purpose, because three of them are sent as a bearer token. */
 const SECURITY_SCHEMES = {
   envelope: {
     type: 'apiKey',
     in: 'header',
     name: HEADER_ENVELOPE,
-    description: 'base64url of the signed envelope: which request, of which locker, until when. Works once.',
+    description:
+      'The signed envelope in base64url. It names the request, the locker and the expiry, and is valid once.',
   },
   signature: {
     type: 'apiKey',
     in: 'header',
     name: HEADER_SIGNATURE,
     description:
-      'Signature over the bytes of the envelope, by the key that paid or an operator: base58 of Ed25519, or `0x` and an EIP-191 personal signature.',
+      'The signature over the bytes of the envelope, by the key that paid or an operator: Ed25519 in base58, or an EIP-191 personal signature with `0x`.',
   },
   identityToken: {
     type: 'http',
     scheme: 'bearer',
     bearerFormat: 'JWT',
-    description: 'Token of the identity provider that this gateway trusts.',
+    description: 'A token of the identity provider that this gateway trusts.',
   },
   adminToken: {
     type: 'http',
     scheme: 'bearer',
-    description: 'Secret or token of those who run this gateway.',
+    description: "The secret or token of the gateway's admin.",
   },
   uploadToken: {
     type: 'apiKey',
     in: 'header',
     name: 'X-Upload-Token',
-    description: 'Token of the upload session, from the answer that opened it.',
+    description: 'The token of the upload session, from the answer that opened it.',
   },
   uploadBearer: { type: 'http', scheme: 'bearer', description: 'The same token as a bearer token.' },
 }
@@ -93,14 +94,14 @@ function operation(endpoint: Endpoint, components: Node): Node {
   }
 }
 
-/** For directories of paid services. Prices follow the rates of the chains, so the 402 alone names amounts. */
+/** For directories of paid services. Prices follow exchange rates, so only the 402 names amounts. */
 function paymentInfo({ paymentMethods }: Endpoint): Node {
   if (!paymentMethods) return {}
   const offers = paymentMethods.map((method) => ({ intent: 'charge', method, amount: null }))
   return { 'x-payment-info': { offers } }
 }
 
-/** Status and headers of the GET, without a body; ranges are of bodies. */
+/** The statuses and headers of the GET without a body. Ranges apply only to bodies. */
 function headOf({ name, responses }: Endpoint, described: Node): Node {
   const answers = Object.entries(described.responses as Record<string, Node>)
   return {
@@ -127,7 +128,7 @@ function requestBody(endpoint: Endpoint, components: Node): Node {
   return { requestBody: { ...description, required, content } }
 }
 
-/** Where the query can say the same, the example leaves the body out. */
+/** The example leaves the body out if the query can contain the same fields. */
 function bodyExample({ auth, body, query }: Endpoint): Node {
   const isInQuery = query !== undefined && typeof auth === 'object' && auth.optional
   return isInQuery ? {} : { example: exampleFields(body as TObject) } // every body is an object
@@ -189,7 +190,7 @@ function failures(endpoint: Endpoint, components: Node): Node {
   return { ...Object.fromEntries(declared), default: failure('Any other error', error, []) }
 }
 
-/** A copy of the schema in which every part with a title is a reference to its component. */
+/** Copies a schema, replacing every part that has a title with a reference to its component. */
 function lift(schema: TSchema, components: Node): Node {
   const copy = liftParts(schema as Node, components)
   const { title } = copy

@@ -1,5 +1,5 @@
-// For the operator: what the business and its health look like, and what may be done by hand. Every internal caller may
-// read; only identities that the operator has named may act, each time with a reason, and all of it is in the audit log.
+// Endpoints for the admin: reading the state of the business, and acting by hand. Every internal caller may read. Only
+// identities that `ADMINS` names may act, each time with a reason, and the audit log records every attempt.
 
 export * from './operations/audit-log.ts'
 export * from './operations/jobs.ts'

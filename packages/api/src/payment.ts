@@ -1,41 +1,43 @@
-// Paying from a browser page. A page may talk to its own gateway only, so the gateway tells it what a wallet has to know
-// of a chain, and sends what the wallet has signed.
+// Paying from a browser page. A page may only send requests to its own gateway, so the gateway returns what a wallet
+// needs to know about the chain, and sends the transaction that the wallet signed.
 
 import Type, { type Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { NO_STORE, OrNull, RESTRICTION_ERRORS, Timestamp } from './wire.ts'
 
-const Amount = Type.String({ pattern: '^(0|[1-9][0-9]*)$', description: 'Atomic units.' })
+const Amount = Type.String({ pattern: '^(0|[1-9][0-9]*)$', description: 'The amount in atomic units.' })
 const Height = Type.String({ pattern: '^(0|[1-9][0-9]{0,14})$' })
 const Hex = Type.String({ pattern: '^0x[0-9a-f]*$' })
 const PayReqId = Type.String({ maxLength: 100 })
-const NetworkId = Type.String({ maxLength: 100, description: '`network` of a leg: a CAIP-2 id.' })
+const NetworkId = Type.String({ maxLength: 100, description: 'The `network` of a leg: a CAIP-2 id.' })
 const Payer = Type.String({ maxLength: 100, description: 'The address of the wallet that pays.' })
 
 const NetworkFee = Type.Object({
   amount: Amount,
-  ticker: Type.String({ description: 'The coin of the chain.' }),
+  ticker: Type.String({ description: 'The ticker of the native coin.' }),
   decimals: Type.Integer(),
 })
 
 export const PaymentFacts = Type.Object(
   {
     fee: Type.Object(NetworkFee.properties, {
-      description: 'The most that the network charges for the payment, besides its amount.',
+      description: 'The maximum fee that the network charges for the payment, in addition to its amount.',
     }),
     balances: OrNull(
       Type.Object(
         { asset: Amount, coin: Amount },
-        { description: 'What the payer holds of the asset of the leg, and of the coin that the fee is paid in.' },
+        { description: "The payer's balances of the leg's asset and of the coin that pays the fee." },
       ),
     ),
     objection: OrNull(
-      Type.String({ description: 'Why the payer cannot pay the leg, worded to follow its address; null if it can.' }),
+      Type.String({
+        description: "Why the payer cannot pay the leg, worded to follow the payer's address. Null if they can.",
+      }),
     ),
     solana: Type.Optional(
       Type.Object(
         { blockhash: Type.String(), last_valid_block_height: Height, slot: Height },
-        { description: 'On the primary chain: until when a transaction made now can land.' },
+        { description: 'On the primary chain: how long a transaction that is made now can still land.' },
       ),
     ),
     eip155: Type.Optional(
@@ -48,10 +50,10 @@ export const PaymentFacts = Type.Object(
           gas: Amount,
           max_fee_per_gas: Amount,
           max_priority_fee_per_gas: Amount,
-          nonce: OrNull(Type.Integer({ description: "The payer's next one." })),
+          nonce: OrNull(Type.Integer({ description: "The payer's next nonce." })),
           block: Height,
         },
-        { description: 'On an EVM chain: the transaction that pays, unsigned, and the newest block.' },
+        { description: 'On an EVM chain: the unsigned transaction that pays, and the newest block.' },
       ),
     ),
   },
@@ -65,7 +67,7 @@ export const PaymentOutcome = Type.Object(
   {
     outcome: Type.Enum(['landed', 'failed', 'expired', 'pending'], {
       description:
-        '`landed`: a block holds it. `failed` and `expired`: no money has moved, and none will by this transaction. `pending`: none of these is certain yet.',
+        '`landed`: it is in a block. `failed` and `expired`: this transaction has moved no money and never will. `pending`: none of these is certain yet.',
     }),
   },
   { title: 'PaymentOutcome' },
@@ -76,7 +78,7 @@ export const FoundPayment = Type.Object(
     payment: OrNull(
       Type.Object(
         { tx: Type.String(), pay_network: Type.String(), pay_asset: Type.String() },
-        { description: 'What to confirm the quote with.' },
+        { description: 'The transaction to confirm the quote with.' },
       ),
     ),
   },
@@ -92,13 +94,13 @@ export const preparePayment = endpoint({
   repeatable: true,
   path: '/v1/storage/payment/prepare',
   auth: 'public',
-  summary: 'What a wallet has to know of the chain to pay a leg of a quote',
+  summary: 'What a wallet needs to know about the chain to pay a leg of a quote',
   body: Type.Object({
     pay_req_id: PayReqId,
     network: NetworkId,
-    asset: Type.String({ maxLength: 100, description: '`asset` of the same leg.' }),
+    asset: Type.String({ maxLength: 100, description: 'The `asset` of the same leg.' }),
     payer: Type.Optional(
-      Type.String({ ...Payer, description: 'The wallet that pays. Without it, only the fee is worked out.' }),
+      Type.String({ ...Payer, description: 'The wallet that pays. Without it, only the fee is calculated.' }),
     ),
   }),
   responses: { 200: PaymentFacts },
@@ -109,17 +111,17 @@ export const preparePayment = endpoint({
 export const sendPayment = endpoint({
   name: 'sendPayment',
   method: 'POST',
-  // The same bytes pay once.
+  // The same transaction pays only once.
   repeatable: true,
   path: '/v1/storage/payment/send',
   auth: 'public',
-  summary: 'Send a signed transaction that pays a quote, and nothing else, to its chain',
+  summary: 'Send a signed transaction to its chain; only transactions that pay a quote are accepted',
   body: Type.Object({
     pay_req_id: PayReqId,
     transaction: Type.String({
       maxLength: 4096,
       pattern: '^(0x[0-9a-fA-F]+|[A-Za-z0-9+/]+={0,2})$',
-      description: 'Signed: base64 of a transaction of the primary chain, or `0x` and hex of one of an EVM chain.',
+      description: 'The signed transaction: base64 for the primary chain, or `0x` and hex for an EVM chain.',
     }),
   }),
   responses: { 200: SentPayment },
@@ -141,7 +143,10 @@ export const paymentOutcome = endpoint({
     payer: Payer,
     life: Type.Union(
       [Type.Object({ nonce: Height, block: Height }), Type.Object({ lastValidBlockHeight: Height, slot: Height })],
-      { description: 'From the facts that the transaction was made with: of an EVM chain, or of the primary chain.' },
+      {
+        description:
+          'The values from the facts that the transaction was made with: for an EVM chain, or for the primary chain.',
+      },
     ),
   }),
   responses: { 200: PaymentOutcome },
@@ -153,8 +158,8 @@ export const WatchedPayment = Type.Object(
   {
     watched_until: OrNull(
       Timestamp(
-        'Until then the gateway itself looks for the payment and makes the receipt. Null where it does not: it ' +
-          'watches enough quotes already, or the quote is paid or has no leg on the primary chain. Then `find` looks.',
+        'The gateway searches for the payment until this time and then makes the receipt. Null if it does not search: it ' +
+          'is watching too many quotes already, or the quote is paid or has no leg on the primary chain. Use `find` then.',
       ),
     ),
   },
@@ -168,7 +173,7 @@ export const watchPayment = endpoint({
   repeatable: true,
   path: '/v1/storage/payment/watch',
   auth: 'public',
-  summary: 'Have the gateway look for the payment that a quote is paid with by its Solana Pay code',
+  summary: "Let the gateway watch for a payment made with the quote's Solana Pay code",
   body: Type.Object({ pay_req_id: PayReqId }),
   responses: { 200: WatchedPayment },
   headers: NO_STORE,
@@ -182,7 +187,7 @@ export const findPayment = endpoint({
   whileBehind: 'served',
   path: '/v1/storage/payment/find',
   auth: 'public',
-  summary: 'The transaction that paid a quote by its Solana Pay code, once the chain shows it',
+  summary: 'Find the transaction that paid a quote with its Solana Pay code, once it is on the chain',
   body: Type.Object({ pay_req_id: PayReqId }),
   responses: { 200: FoundPayment },
   headers: NO_STORE,

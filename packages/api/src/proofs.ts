@@ -1,4 +1,4 @@
-// Proofs and bundles, which can be checked without trusting the gateway, and checks that the gateway makes itself.
+// Proofs and bundles, which can be verified without trusting the gateway, and verifications by the gateway itself.
 
 import { EVIDENCE_BUNDLE_SCHEMA, REDACTED_BUNDLE_SCHEMA } from '@svc/protocol/names'
 import { REDACTIONS } from '@svc/protocol/redacted-bundle'
@@ -35,7 +35,7 @@ export const merkleProof = endpoint({
   name: 'merkleProof',
   method: 'GET',
   path: '/v1/storage/merkle-proof',
-  summary: 'That a file is in the committed list',
+  summary: 'The proof that a file is in the committed list',
   query: Type.Object({ receipt_id: Type.String(), filename: Type.String({ minLength: 1 }), sequence: Sequence }),
   responses: { 200: InclusionProof },
   errors: [
@@ -49,10 +49,10 @@ export const merkleProof = endpoint({
 
 export const BundleLog = Type.Object(
   {
-    proof: Type.String({ description: 'That the statement is in the log, as one text (C2SP tlog-proof).' }),
+    proof: Type.String({ description: 'The proof that the statement is in the log, as one text (C2SP tlog-proof).' }),
     anchor: OrNull(LogAnchor),
   },
-  { title: 'BundleLog', description: 'Absent until a checkpoint of the log has the statement.' },
+  { title: 'BundleLog', description: 'Absent until a checkpoint of the log includes the statement.' },
 )
 export type BundleLog = Static<typeof BundleLog>
 
@@ -98,7 +98,7 @@ export const verificationBundle = endpoint({
   name: 'verificationBundle',
   method: 'GET',
   path: '/v1/storage/verification-bundle',
-  summary: 'Payment and content, and how to check them by hand',
+  summary: 'The payment and the content, and how to verify them by hand',
   query: OfReceipt,
   responses: { 200: VerificationBundle },
   errors: READ_ERRORS,
@@ -147,7 +147,7 @@ export const evidenceBundle = endpoint({
   errors: [...READ_ERRORS, 'missing_receipt_id', 'attestation_not_available'],
 })
 
-/** Each name takes up part of the request line. */
+/** The names are in the request line, whose length is limited. */
 export const MAX_CHOSEN_FILES = 100
 
 export const RedactedBundle = Type.Object(
@@ -162,7 +162,7 @@ export const RedactedBundle = Type.Object(
     signing_keys: Type.Optional(
       Type.Object(
         { endorsements: Type.Array(KeyEndorsement), revocations: Type.Array(KeyRevocation) },
-        { description: 'How the key of the statement follows from earlier ones.' },
+        { description: 'How the key of the statement is derived from earlier keys by endorsement.' },
       ),
     ),
     how_to_verify: Type.Array(Type.String(), { minItems: 5, maxItems: 5 }),
@@ -175,7 +175,7 @@ export const RedactedBundle = Type.Object(
           leaf_index: Type.Integer(),
           proof: Proof,
         }),
-        { description: 'With `chosen_files`: these, in the order of their names, and none of the others.' },
+        { description: 'With `chosen_files`: only the chosen files, in the order of their names.' },
       ),
     ),
     leaf_hashes: Type.Optional(
@@ -190,16 +190,16 @@ export const redactedBundle = endpoint({
   ...open,
   name: 'redactedBundle',
   method: 'GET',
-  // A path of its own: a gateway that does not know it must not answer with the whole bundle (T-33).
+  // A separate path, because a gateway that does not know it must not answer with the full bundle (T-33).
   path: '/v1/storage/redacted-bundle',
-  summary: 'Evidence without the receipt: proves the files that are named, or all without their names',
+  summary: 'Evidence without the receipt: proves the named files, or all files without their names',
   query: Type.Object({
     receipt_id: Type.String(),
     filename: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 512 }), {
         minItems: 1,
         maxItems: MAX_CHOSEN_FILES,
-        description: 'A file to show; may be repeated. Without it, no name is shown.',
+        description: 'A file to include; may be repeated. Without it, no name is included.',
       }),
     ),
     sequence: Sequence,
@@ -243,7 +243,7 @@ export const recomputeVerify = endpoint({
   name: 'recomputeVerify',
   method: 'GET',
   path: '/v1/storage/recompute-verify',
-  summary: 'Read every attested file again, and compare',
+  summary: 'Read every attested file again and compare it with its attested hash',
   query: Type.Object({ receipt_id: Type.String() }),
   responses: { 200: RecomputeVerify },
   errors: [
@@ -283,7 +283,7 @@ export const selfVerify = endpoint({
   name: 'selfVerify',
   method: 'GET',
   path: '/v1/self-verify',
-  summary: 'Compute everything of a statement again from what is stored; reads no file',
+  summary: 'Recompute a statement from stored records; reads no file',
   query: OfReceipt,
   responses: { 200: SelfVerify },
   errors: [...READ_ERRORS, 'attestation_not_available'],

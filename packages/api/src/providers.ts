@@ -1,19 +1,19 @@
-// The storage providers that can be sold, as buyers and the configuration see them. How each is configured and opened is
-// its entry in `packages/storage/src/drivers.ts`.
+// The storage providers that can be sold, as buyers and the configuration see them. How each is configured and opened
+// is defined in `packages/storage/src/drivers.ts`.
 
 import { Words } from './wire.ts'
 
 interface ProviderFacts {
   title: string
-  /** Its number in short-URL tokens (GEN-11). Never renumbered: tokens are in use. */
+  /** Its number in short-URL tokens (GEN-11). Never changed, because tokens are in use. */
   code: number
-  /** USD for one unit, as decimal text, where the operator sets none. */
+  /** The default price of a unit in USD, as decimal text. */
   price: string
-  /** `direct`: it stores and removes at once. `slow`: a job takes the bytes there afterwards, and none are removed. */
+  /** `direct`: stores and removes immediately. `slow`: a job stores the bytes later, and none are ever removed. */
   speed: 'direct' | 'slow'
 }
 
-/** In the order of the interface: the first that is configured is the default. */
+/** In the order of the interface. The first configured provider is the default. */
 export const PROVIDER_FACTS = {
   gcs: { title: 'Google Cloud Storage', code: 1, price: '0.25', speed: 'direct' },
   mongodb: { title: 'MongoDB', code: 2, price: '0.125', speed: 'direct' },
@@ -33,9 +33,8 @@ export type DirectProvider = OfSpeed<'direct'>
 export const PROVIDERS = Object.keys(PROVIDER_FACTS) as Provider[]
 export const Provider = Words(PROVIDERS)
 
-/** Of the provider of a locker. */
 export function providerCode(name: string): number {
-  return PROVIDER_FACTS[name as Provider].code // what lockers are sold with is one of them
+  return PROVIDER_FACTS[name as Provider].code // lockers are only sold with these providers
 }
 
 export function isSlow(provider: Provider): provider is SlowProvider {

@@ -8,7 +8,7 @@ import { AtomicAmount, LegChoice, OracleRate, PayerSignature, PaymentHeaders, qu
 import { Receipt } from './receipts.ts'
 import { NO_STORE, OrNull, RESTRICTION_ERRORS, Timestamp } from './wire.ts'
 
-const Units = Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'How many units of storage.' })
+const Units = Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'The number of units of storage.' })
 
 export const Terms = Type.Object(
   {
@@ -19,15 +19,17 @@ export const Terms = Type.Object(
     settled_limit_bytes: Type.Optional(
       Type.Integer({
         description:
-          'At a provider that removes nothing: the bytes that are moved there in total, overwritten and deleted files included. Each file counts as 1,024 bytes at least, the same bytes once. What is beyond stays with the gateway.',
+          'For a provider that never removes data: the total bytes that are moved there, including overwritten and deleted files. Each file counts as at least 1,024 bytes, and identical bytes count once. The gateway itself stores the rest.',
       }),
     ),
     enforced: Type.Optional(
-      Type.Literal(true, { description: 'Writes beyond these terms are refused with 507; reads and deletes go on.' }),
+      Type.Literal(true, {
+        description: 'Writes beyond these terms are refused with 507. Reads and deletes still work.',
+      }),
     ),
     storage: Type.Optional(
       Type.Literal('gateway', {
-        description: "The files are on the gateway's own disk, not at the provider of that name.",
+        description: "The files are on the gateway's own disk, not at the named provider.",
       }),
     ),
   },
@@ -35,10 +37,10 @@ export const Terms = Type.Object(
 )
 export type Terms = Static<typeof Terms>
 
-/** What an order with `extends` makes of a locker. */
+/** The terms of a locker after a purchase with `extends`. */
 const Renewal = Type.Object(
   {
-    receipt_id: Type.String({ description: 'Of the locker.' }),
+    receipt_id: Type.String({ description: 'The receipt of the locker.' }),
     locker_id: Type.String(),
     storage_limit_bytes: Type.Integer(),
     file_limit: Type.Integer(),
@@ -48,7 +50,7 @@ const Renewal = Type.Object(
   {
     title: 'Renewal',
     description:
-      'What the locker has once this is paid. What is left of it and what is bought are added up in byte-days and used at the larger of both sizes, unless that would end earlier.',
+      'The terms of the locker once this is paid. The remaining and the bought byte-days are added up and used at the larger of both sizes, unless the term would then end earlier.',
   },
 )
 export type Renewal = Static<typeof Renewal>
@@ -80,7 +82,7 @@ export const Confirmation = Type.Object(
       OrNull(
         Type.String({
           description:
-            'The open locker, where the payment was only signed and the gateway sent it. Null where it could not be opened: the receipt stays good.',
+            'The open locker, if the payer only signed the payment and the gateway sent it. Null if the locker could not be opened; the receipt remains valid.',
         }),
       ),
     ),
@@ -121,7 +123,7 @@ export const Extends = Type.Optional(
   Type.String({
     pattern: '^rcpt_[0-9a-f]{32}$',
     description:
-      'The receipt of a locker that the purchase lengthens and enlarges, instead of paying for a new one. Anybody may pay; provider is that of the locker.',
+      "The receipt of a locker that the purchase extends, instead of paying for a new one. Anyone may pay. The provider is the locker's.",
   }),
 )
 
@@ -129,17 +131,17 @@ export const requestStorage = endpoint({
   name: 'requestStorage',
   method: 'POST',
   repeatable: 'with-once-header',
-  // A payment credential of a paid quote reads its receipt.
+  // The payment credential of a paid quote only reads its receipt.
   whileBehind: 'served',
   path: '/v1/storage/request',
   auth: 'public',
-  summary: 'Ask for a quote; the answer is 402 with what to pay, or the receipt where a payment credential is sent',
+  summary: 'Request a quote; answers 402 with the quote, or the receipt if a payment credential is sent',
   requestHeaders: Type.Object({
     'Idempotency-Key': Type.Optional(
       Type.String({
         pattern: '^[\\x21-\\x7e]{1,255}$',
         description:
-          'The same key with the same body gives the same quote, for a day. Use a random UUID or 32 random hexadecimal digits: any other key works from the address of the client only.',
+          'The same key with the same body returns the same quote for a day. Use a random UUID or 32 random hexadecimal digits: any other key works only from the same client address.',
       }),
     ),
     ...PaymentHeaders,
@@ -172,24 +174,24 @@ export const requestStorage = endpoint({
 export const confirmStorage = endpoint({
   name: 'confirmStorage',
   method: 'POST',
-  // A paid quote keeps its receipt.
+  // A repeated confirmation returns the same receipt.
   repeatable: true,
-  // The receipt of a paid quote is read.
+  // For a paid quote, the operation only reads its receipt.
   whileBehind: 'served',
   path: '/v1/storage/confirm',
   auth: 'public',
-  summary: 'Show the transaction that paid a quote, get the receipt',
+  summary: 'Confirm the transaction that paid a quote, and get the receipt',
   requestHeaders: Type.Object({
-    'X402-TX': Type.Optional(Type.String({ description: 'The transaction that paid; comes before tx_sig.' })),
+    'X402-TX': Type.Optional(Type.String({ description: 'The transaction that paid. Takes precedence over tx_sig.' })),
     Authorization: PaymentHeaders.Authorization,
   }),
   body: Type.Object({
     pay_req_id: Type.String(),
-    tx_sig: Type.Optional(Type.String({ description: 'Where the header X402-TX cannot be sent.' })),
+    tx_sig: Type.Optional(Type.String({ description: 'For clients that cannot send the header X402-TX.' })),
     payer_signature: PayerSignature,
     ...LegChoice,
-    payment_chain: Type.Optional(Type.String({ description: 'Another name of pay_network.' })),
-    payment_asset: Type.Optional(Type.String({ description: 'Another name of pay_asset.' })),
+    payment_chain: Type.Optional(Type.String({ description: 'An alias of pay_network.' })),
+    payment_asset: Type.Optional(Type.String({ description: 'An alias of pay_asset.' })),
   }),
   responses: { 200: Confirmation },
   paymentProblems: true,
@@ -217,7 +219,7 @@ export const price = endpoint({
   method: 'GET',
   path: '/v1/price',
   auth: 'public',
-  summary: 'What storage costs now, on every chain',
+  summary: 'The current price of storage on every chain',
   query: Type.Object({
     units: Type.Optional(Type.Integer({ ...Units, default: 1 })),
     provider: Type.Optional(Provider),

@@ -1,10 +1,13 @@
-// The body of a 402: the legs it can be paid by, and the service's own extension.
+// The body of a 402: the legs that can pay it, and the service's own extension.
 
 import { QUOTE_SCHEMA } from '@svc/protocol/names'
 import Type, { type Static, type TProperties } from 'typebox'
 import { OrNull, Timestamp, Words } from './wire.ts'
 
-export const AtomicAmount = Type.String({ pattern: '^[1-9][0-9]*$', description: 'Atomic units of the asset.' })
+export const AtomicAmount = Type.String({
+  pattern: '^[1-9][0-9]*$',
+  description: 'The amount in atomic units of the asset.',
+})
 
 export const OracleRate = Type.Object(
   { usd: Type.Number(), source: Words(['oracle', 'fallback']), as_of: Timestamp(), fallback: Type.Boolean() },
@@ -16,21 +19,30 @@ const LegExtra = Type.Object({
   name: Type.String({ description: 'Ticker.' }),
   decimals: Type.Integer(),
   human_amount: Type.String({ description: 'The amount in display units.' }),
-  pay_req_id: Type.String({ description: 'Keep it to yourself: with the transaction, it gives the receipt.' }),
+  pay_req_id: Type.String({
+    description: 'Keep it secret: together with the transaction, it gives access to the receipt.',
+  }),
   quote_schema: Type.Literal(QUOTE_SCHEMA),
   oracle_rate: Type.Optional(OracleRate),
   version: Type.Optional(Type.String({ description: "The token's EIP-712 domain version." })),
   paymentFlow: Type.Optional(Type.String()),
   assetTransferMethod: Type.Optional(Type.String()),
-  memo: Type.Optional(Type.String({ description: 'The payment reference, where x402 clients look for it.' })),
+  memo: Type.Optional(
+    Type.String({ description: 'The payment reference, in the place where x402 clients expect it.' }),
+  ),
   solana_pay: Type.Optional(
     Type.Object(
       {
-        url: Type.String({ description: 'Pays the leg, for a QR code. It names the wallet that owns `payTo`.' }),
-        reference: Type.String({ description: 'An address that the payment names, by which it is found on chain.' }),
+        url: Type.String({
+          description: 'A URL that pays the leg, for a QR code. It names the wallet that owns `payTo`.',
+        }),
+        reference: Type.String({
+          description: 'An address that the payment includes, so that it can be found on chain.',
+        }),
       },
       {
-        description: 'On the primary chain: a transfer request of Solana Pay. The header `PAYMENT-REQUIRED` has none.',
+        description:
+          'On the primary chain: a Solana Pay transfer request. The header `PAYMENT-REQUIRED` does not include it.',
       },
     ),
   ),
@@ -41,8 +53,8 @@ export const PaymentLeg = Type.Object(
     scheme: Type.Literal('exact'),
     network: Type.String({ description: 'CAIP-2 id.' }),
     amount: AtomicAmount,
-    asset: Type.String({ description: 'Token mint or contract; the all-zero address is the native coin.' }),
-    payTo: Type.String({ description: 'Where to pay; for tokens of the primary chain, the token account.' }),
+    asset: Type.String({ description: 'The token mint or contract. The all-zero address is the native coin.' }),
+    payTo: Type.String({ description: 'The address to pay. For tokens of the primary chain, the token account.' }),
     maxTimeoutSeconds: Type.Integer(),
     extra: LegExtra,
   },
@@ -51,16 +63,16 @@ export const PaymentLeg = Type.Object(
 export type PaymentLeg = Static<typeof PaymentLeg>
 
 export const LegChoice = {
-  pay_network: Type.Optional(Type.String({ description: 'Friendly name or CAIP-2 id.' })),
+  pay_network: Type.Optional(Type.String({ description: 'A friendly name or CAIP-2 id.' })),
   pay_asset: Type.Optional(Type.String({ description: 'Ticker.' })),
 }
 
-/** Of a confirmation: proves who asks for the receipt of a paid quote again. */
+/** Part of a confirmation: proves that the payer requests the receipt of a paid quote again. */
 export const PayerSignature = Type.Optional(
   Type.String({
     maxLength: 200,
     description:
-      'Gets the receipt of a paid quote without its transaction. The payer signs the text "SVC_RECEIPT_CLAIM_V1", ' +
+      'Returns the receipt of a paid quote without its transaction. The payer signs the text "SVC_RECEIPT_CLAIM_V1", ' +
       '"Send me the receipt of my payment.", "service: {confirm_url}", "quote: {pay_req_id}", with a line feed between: ' +
       'base58 of an Ed25519 signature, or an EIP-191 personal signature.',
   }),
@@ -77,10 +89,10 @@ const LegacyQuote = Type.Object(
     amount_lamports: OrNull(Type.String()),
     amount_wei: OrNull(Type.String()),
   },
-  { description: 'The default leg in the form of older quotes.' },
+  { description: 'The default leg, in the format of older quotes.' },
 )
 
-/** A quote for something with its own terms and price summary. */
+/** The quote of a product with its own terms and price summary. */
 export function quoteOf<Terms extends TProperties, Summary extends TProperties, More extends TProperties>(
   title: string,
   terms: Terms,
@@ -109,8 +121,8 @@ export function quoteOf<Terms extends TProperties, Summary extends TProperties, 
           payment_reference: Type.Optional(
             Type.String({
               description:
-                'Names the quote on chain: put it into a memo or behind the calldata, and the payment pays this quote ' +
-                'only. It follows from pay_req_id, and nobody finds the way back. Quotes of release 1.0.0 have none.',
+                'Names the quote on chain: with this reference in a memo or after the calldata, a payment can pay this quote ' +
+                'only. It is derived from pay_req_id and does not reveal it. Quotes of release 1.0.0 have none.',
             }),
           ),
           legacy: LegacyQuote,
@@ -124,7 +136,7 @@ export function quoteOf<Terms extends TProperties, Summary extends TProperties, 
             x402_url: Type.Optional(
               Type.String({
                 description:
-                  'Where x402 clients buy that only sign. This quote is paid with a transaction of your own.',
+                  'The endpoint for x402 clients that only sign payments. This quote must be paid with a transaction that you send.',
               }),
             ),
           }),
@@ -136,16 +148,16 @@ export function quoteOf<Terms extends TProperties, Summary extends TProperties, 
   )
 }
 
-/** Of clients of the Machine Payments Protocol. */
+/** Headers of clients of the Machine Payments Protocol. */
 export const PaymentHeaders = {
   Authorization: Type.Optional(
     Type.String({
       pattern: '^Payment [A-Za-z0-9_-]+$',
       description:
-        'A payment credential for a challenge of WWW-Authenticate: base64url of JSON. Answered with the receipt and Payment-Receipt.',
+        'A payment credential for a challenge of WWW-Authenticate, as JSON in base64url. The answer is the receipt, with a Payment-Receipt header.',
     }),
   ),
   'Accept-Payment': Type.Optional(
-    Type.String({ description: 'Which challenges the client can use, as `solana/charge, evm/charge;q=0.5`.' }),
+    Type.String({ description: 'The challenges that the client can use, such as `solana/charge, evm/charge;q=0.5`.' }),
   ),
 }

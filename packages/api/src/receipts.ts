@@ -1,4 +1,4 @@
-// Receipts: reading them, and checking their signature and payment.
+// Receipts: reading them, and verifying their signature and payment.
 
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
@@ -9,11 +9,9 @@ export const Receipt = Type.Object(
     receipt_id: Type.String(),
     pay_req_id: Type.String(),
     proof_id: Type.Optional(Hex(16)),
-    extends: Type.Optional(
-      Type.String({ description: 'Of a renewal: the receipt of the locker that it lengthens and enlarges.' }),
-    ),
-    paid_amount: Type.String({ description: 'In display units.' }),
-    paid_raw: Type.String({ description: 'In atomic units.' }),
+    extends: Type.Optional(Type.String({ description: 'For a renewal: the receipt of the locker that it extends.' })),
+    paid_amount: Type.String({ description: 'The amount in display units.' }),
+    paid_raw: Type.String({ description: 'The amount in atomic units.' }),
     received_raw: Type.Optional(Type.String()),
     pay_asset: Type.String(),
     network: Type.String(),
@@ -38,7 +36,7 @@ export const readReceipt = endpoint({
   method: 'GET',
   path: '/v1/receipts/{receipt_id}',
   auth: 'public',
-  summary: 'A receipt, signed by the gateway',
+  summary: 'Get a receipt, signed by the gateway',
   head: true,
   params: ReceiptPath,
   responses: { 200: Receipt },
@@ -51,7 +49,7 @@ export const verifyReceipt = endpoint({
   method: 'GET',
   path: '/v1/receipts/{receipt_id}/verify',
   auth: 'public',
-  summary: "Whether a receipt's id holds, and its signature by a key of its time",
+  summary: "Whether a receipt's id is valid, and its signature was made with a key that was valid then",
   params: ReceiptPath,
   responses: {
     200: Type.Object({
@@ -76,7 +74,7 @@ export const PaymentMatches = Type.Object({
   treasury_balance_rose: Type.Boolean(),
   amount_sufficient: Type.Boolean(),
   payer_matches: Type.Boolean(),
-  slot_matches: Type.Optional(Type.Boolean({ description: 'Primary chain only.' })),
+  slot_matches: Type.Optional(Type.Boolean({ description: 'On the primary chain only.' })),
 })
 
 const Height = { slot: Type.Optional(Type.Integer()), block_number: Type.Optional(Type.Integer()) }
@@ -86,7 +84,7 @@ export const verifyPayment = endpoint({
   method: 'GET',
   path: '/v1/receipts/{receipt_id}/verify-payment',
   auth: 'public',
-  summary: 'Whether the chain still says what the receipt says',
+  summary: 'Whether the receipt still matches the chain',
   params: ReceiptPath,
   responses: {
     200: Type.Object({

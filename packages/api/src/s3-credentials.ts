@@ -1,4 +1,4 @@
-// Credentials for S3 clients. Each opens one locker, which they call a bucket, or all lockers that a wallet owns.
+// Credentials for S3 clients. Each gives access to one locker (a bucket in S3) or to all lockers that a wallet owns.
 
 import Type, { type Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
@@ -14,21 +14,22 @@ const Access = Words(['read', 'write'])
 const Prefix = Type.Optional(
   Type.String({
     maxLength: 512,
-    description: 'A folder, with `/` at its end: only keys that begin with it are reached. Left out: the whole locker.',
+    description:
+      'A folder, ending with `/`: only keys that begin with it are accessible. Without it, the whole locker is.',
   }),
 )
 
 const S3Endpoint = {
-  endpoint: Type.String({ description: 'What S3 clients call the endpoint URL.' }),
+  endpoint: Type.String({ description: 'The endpoint URL for S3 clients.' }),
   region: Type.String(),
 }
 
-const Connection = { ...S3Endpoint, bucket: Type.String({ description: 'The id of the locker.' }) }
+const Connection = { ...S3Endpoint, bucket: Type.String({ description: 'The locker id.' }) }
 
 const Session = {
   access_key_id: Type.String(),
   secret_access_key: Type.String(),
-  session_token: Type.String({ description: 'Sent with every request; S3 clients do so by themselves.' }),
+  session_token: Type.String({ description: 'Must be sent with every request; S3 clients do this automatically.' }),
   access: Access,
   prefix: Type.String(),
   expires_at: Timestamp(),
@@ -49,13 +50,13 @@ const KeyFacts = {
   prefix: Type.String(),
   created_at: Timestamp(),
   expires_at: Timestamp(),
-  last_used_at: OrNull(Timestamp('To the hour; null for a key that was never used.')),
+  last_used_at: OrNull(Timestamp('Accurate to the hour. Null for a key that was never used.')),
 }
 
 export const S3Key = Type.Object(KeyFacts, { title: 'S3Key' })
 export type S3Key = Static<typeof S3Key>
 
-const Secret = { secret_access_key: Type.String({ description: 'Shown this once.' }) }
+const Secret = { secret_access_key: Type.String({ description: 'Shown only once.' }) }
 
 export const NewS3Key = Type.Object({ ...KeyFacts, ...Secret, ...Connection }, { title: 'NewS3Key' })
 export type NewS3Key = Static<typeof NewS3Key>
@@ -88,28 +89,28 @@ const SessionOrder = {
       minimum: 1,
       maximum: MAX_S3_CREDENTIAL_MINUTES,
       default: MAX_S3_CREDENTIAL_MINUTES,
-      description: 'For how many minutes they work.',
+      description: 'How many minutes the credentials are valid.',
     }),
   ),
   access: Type.Optional(
     Type.Enum(['read', 'write'], {
       default: 'read',
-      description: '`write`, which includes reading, takes an envelope with `locker:write`.',
+      description: '`write` includes reading, and requires an envelope with `locker:write`.',
     }),
   ),
 }
 
-const KeyName = Type.String({ minLength: 1, maxLength: 64, description: 'What it is for, to tell keys apart.' })
+const KeyName = Type.String({ minLength: 1, maxLength: 64, description: 'A label to tell keys apart.' })
 const KeyDays = Type.Integer({ minimum: 1, maximum: MAX_S3_KEY_DAYS })
 
 export const mintS3Credentials = endpoint({
   name: 'mintS3Credentials',
   method: 'POST',
-  // Nothing is kept of them.
+  // The gateway stores nothing about them.
   repeatable: true,
   path: '/v1/lockers/{locker_id}/s3/credentials',
   auth: { ops: [['locker:read', 'locker:write']] },
-  summary: 'Credentials for S3 clients that end within the hour, or with the key that asked for them',
+  summary: 'Create S3 credentials that expire within an hour, or when the key that requested them is removed',
   params: LockerPath,
   body: Type.Object({ ...SessionOrder, prefix: Prefix }),
   responses: { 200: S3Credentials },
@@ -120,11 +121,11 @@ export const mintS3Credentials = endpoint({
 export const createS3Key = endpoint({
   name: 'createS3Key',
   method: 'POST',
-  // Each makes a key of its own.
+  // Every call makes a new key.
   repeatable: false,
   path: '/v1/lockers/{locker_id}/s3/keys',
   auth: { ops: ['locker:admin'] },
-  summary: 'A key for S3 clients that cannot ask for credentials themselves; its secret is shown once',
+  summary: 'Create a key for S3 clients that cannot request credentials themselves; its secret is shown once',
   params: LockerPath,
   body: Type.Object({
     name: KeyName,
@@ -149,7 +150,7 @@ export const listS3Keys = endpoint({
   method: 'GET',
   path: '/v1/lockers/{locker_id}/s3/keys',
   auth: { ops: ['locker:admin'] },
-  summary: 'The keys of a locker that work, oldest first, without their secrets',
+  summary: 'List the valid S3 keys of a locker, oldest first, without their secrets',
   params: LockerPath,
   responses: { 200: S3KeyList },
   headers: NO_STORE,
@@ -161,7 +162,7 @@ export const revokeS3Key = endpoint({
   method: 'DELETE',
   path: '/v1/lockers/{locker_id}/s3/keys/{access_key_id}',
   auth: { ops: ['locker:admin'] },
-  summary: 'End a key at once',
+  summary: 'Revoke an S3 key immediately',
   params: Type.Object({ locker_id: Type.String(), access_key_id: Type.String() }),
   responses: {
     200: Type.Object({
@@ -181,12 +182,12 @@ const WALLET_ERRORS = [...ENVELOPE_ERRORS, 'AUDIENCE_MISMATCH', 'validation_erro
 export const mintWalletS3Credentials = endpoint({
   name: 'mintWalletS3Credentials',
   method: 'POST',
-  // Nothing is kept of them.
+  // The gateway stores nothing about them.
   repeatable: true,
   path: '/v1/s3/credentials',
   auth: { ops: [['locker:read', 'locker:write']] },
   summary:
-    'Credentials for all lockers that the wallet owns, which end within the hour; the envelope has empty ids, and `aud`: the base URL',
+    'Create S3 credentials for all lockers that the wallet owns, valid for up to an hour; the envelope has empty ids, and the base URL as `aud`',
   query: WalletQuery,
   body: Type.Object(SessionOrder),
   responses: { 200: WalletS3Credentials },
@@ -197,12 +198,12 @@ export const mintWalletS3Credentials = endpoint({
 export const createWalletS3Key = endpoint({
   name: 'createWalletS3Key',
   method: 'POST',
-  // Each makes a key of its own.
+  // Every call makes a new key.
   repeatable: false,
   path: '/v1/s3/keys',
   auth: { ops: ['locker:admin'] },
   summary:
-    'A key for all lockers that the wallet owns, also later ones; its secret is shown once. The envelope has empty ids, and `aud`: the base URL',
+    'Create an S3 key for all lockers that the wallet owns, now and later; its secret is shown once. The envelope has empty ids, and the base URL as `aud`',
   query: WalletQuery,
   body: Type.Object({ name: KeyName, access: Access, expires_in_days: KeyDays }),
   responses: { 200: NewWalletS3Key },
@@ -216,7 +217,7 @@ export const listWalletS3Keys = endpoint({
   path: '/v1/s3/keys',
   auth: { ops: ['locker:admin'] },
   summary:
-    'The keys of a wallet that work, oldest first, without their secrets; those of single lockers are not among them',
+    'List the valid S3 keys of a wallet, oldest first, without their secrets; keys of single lockers are not included',
   query: WalletQuery,
   responses: { 200: WalletS3KeyList },
   headers: NO_STORE,
@@ -228,7 +229,7 @@ export const revokeWalletS3Key = endpoint({
   method: 'DELETE',
   path: '/v1/s3/keys/{access_key_id}',
   auth: { ops: ['locker:admin'] },
-  summary: 'End a key of a wallet at once, in all lockers',
+  summary: 'Revoke an S3 key of a wallet immediately, in all lockers',
   params: Type.Object({ access_key_id: Type.String() }),
   query: WalletQuery,
   responses: {

@@ -8,7 +8,7 @@ import { NO_STORE, OrNull } from './wire.ts'
 
 const Sponsorship = {
   tx_sig: Type.String({ description: 'The transaction that paid.' }),
-  owner_identity: Type.String({ description: 'Who paid on chain, and will own what was bought.' }),
+  owner_identity: Type.String({ description: 'The wallet that paid on chain, which will own the locker.' }),
   tags: Type.Optional(Tags),
 }
 
@@ -32,14 +32,16 @@ const PositionResult = Type.Object(
     receipt_id: Type.String(),
     locker_id: OrNull(Type.String()),
     already_provisioned: Type.Boolean(),
-    error: OrNull(Type.String({ description: 'Why there is no locker, as an error code; the receipt stands.' })),
+    error: OrNull(
+      Type.String({ description: 'The error code if the locker could not be opened. The receipt remains valid.' }),
+    ),
   },
   { title: 'SponsoredPosition' },
 )
 
 export const SponsoredBatch = Type.Object(
   {
-    ok: Type.Boolean({ description: 'Whether every position has its locker.' }),
+    ok: Type.Boolean({ description: 'Whether the locker of every quote is open.' }),
     tx_sig: Type.String(),
     owner_identity: Type.String(),
     network: Type.String(),
@@ -72,7 +74,7 @@ const ERRORS = [
 export const sponsoredConfirm = endpoint({
   name: 'sponsoredConfirm',
   method: 'POST',
-  // A paid quote keeps its receipt.
+  // A repeated confirmation returns the same receipt.
   repeatable: true,
   path: '/v1/storage/sponsored-confirm',
   auth: 'oidc',
@@ -87,7 +89,7 @@ export const sponsoredConfirm = endpoint({
 export const sponsoredConfirmBatch = endpoint({
   name: 'sponsoredConfirmBatch',
   method: 'POST',
-  // Paid quotes keep their receipts.
+  // A repeated confirmation returns the same receipts.
   repeatable: true,
   path: '/v1/storage/sponsored-confirm-batch',
   auth: 'oidc',

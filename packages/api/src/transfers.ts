@@ -1,4 +1,4 @@
-// Bytes: in and out through short URLs, and out through the public link of a receipt.
+// File bytes: uploads and downloads through short URLs, and downloads through the public link of a receipt.
 
 import Type, { type Static } from 'typebox'
 import { endpoint, IN_PARTS } from './endpoint.ts'
@@ -25,7 +25,7 @@ const OnCondition = Type.Object(
 const Bytes = Type.String({ contentMediaType: 'application/octet-stream' })
 const READ_ANSWERS = { 200: Bytes, 206: Bytes, 304: Type.String() }
 const ANY_TYPE = '*/*'
-/** A short URL opens a file to anybody who sees it. */
+/** Anyone who sees a short URL can use it, so it must not be cached or sent as a referrer. */
 const PRIVATE = { 'cache-control': 'private, no-store', 'referrer-policy': 'no-referrer' }
 
 export const readByToken = endpoint({
@@ -33,7 +33,7 @@ export const readByToken = endpoint({
   method: 'GET',
   path: '/f/{token}',
   auth: 'path-token',
-  summary: 'The bytes of a file; answers ranges and conditions',
+  summary: 'Download a file; supports ranges and conditions',
   head: true,
   params: TokenPath,
   requestHeaders: OnCondition,
@@ -62,10 +62,10 @@ export const writeByToken = endpoint({
   method: 'PUT',
   path: '/f/{token}',
   auth: 'path-token',
-  summary: 'Upload the bytes of a file, with the Content-Type it was created with',
+  summary: 'Upload the bytes of a file, with the Content-Type that the file was created with',
   params: TokenPath,
   query: Type.Object({
-    proxy: Type.Optional(Type.String({ description: '1: never redirect; the bytes go through this address.' })),
+    proxy: Type.Optional(Type.String({ description: '1: never redirect; send the bytes through the gateway.' })),
   }),
   takesBytes: true,
   responses: { 200: UploadedBytes, 307: Type.String() },
@@ -105,7 +105,7 @@ export const readPublicly = endpoint({
   method: 'GET',
   path: '/v1/r/{receipt_id}/f/{+filename}',
   auth: 'public',
-  summary: 'The bytes of a file by its receipt, or by the id that the owner has put in its place',
+  summary: "Download a file by the receipt, or by the public link's id if the owner has rotated the link",
   head: true,
   params: Type.Object({ receipt_id: Type.String(), filename: Type.String() }),
   requestHeaders: OnCondition,

@@ -1,5 +1,5 @@
-// The tus 1.0 protocol for stock clients of resumable uploads. They send headers of their own and no envelope: a token,
-// asked for with one, opens uploads, and an upload's URL goes on with it.
+// The tus 1.0 protocol, for standard clients of resumable uploads. They send no envelope: a token, which is requested
+// with an envelope, creates uploads, and the URL of an upload is enough to continue it.
 
 import Type, { type Static } from 'typebox'
 import { endpoint, type UploadAdvice } from './endpoint.ts'
@@ -11,17 +11,17 @@ export const TUS_VERSION = '1.0.0'
 const LockerPath = Type.Object({ locker_id: Type.String() })
 const UploadPath = Type.Object({ upload_id: Type.String() })
 const Empty = Type.String()
-/** Every answer but that to OPTIONS has the version. The URL of an upload goes on with it, so no other site may see it. */
+/** Every answer except to OPTIONS has the version. The URL gives access to the upload, so no other site may see it. */
 const HEADERS = { ...NO_STORE, 'referrer-policy': 'no-referrer', 'tus-resumable': TUS_VERSION }
-const OFFSET: UploadAdvice = { otherwise: 'HEAD /v1/tus/{upload_id}, and go on from Upload-Offset' }
+const OFFSET: UploadAdvice = { otherwise: 'HEAD /v1/tus/{upload_id}, and continue from Upload-Offset' }
 
 const text = (description: string) => Type.Optional(Type.String({ description }))
 const VERSION = { 'Tus-Resumable': text('1.0.0') }
 const CHUNK = {
   ...VERSION,
-  'Upload-Offset': text('Where the bytes begin: as many as the gateway has.'),
-  'Upload-Length': text('Of an upload whose length was deferred.'),
-  'Upload-Checksum': text('Algorithm and base64: the body counts whole, or not at all.'),
+  'Upload-Offset': text('Where the bytes begin: the number of bytes that the gateway already has.'),
+  'Upload-Length': text('The length of an upload, if it was deferred.'),
+  'Upload-Checksum': text('The algorithm and the checksum in base64. The body is stored only if the checksum matches.'),
 }
 
 export const TusToken = Type.Object(
@@ -29,9 +29,9 @@ export const TusToken = Type.Object(
     tus_endpoint: Type.String({ description: 'The address for tus clients.' }),
     headers: Type.Object(
       { 'X-Upload-Token': Type.String() },
-      { description: 'To be sent when an upload is created; no harm in sending it always.' },
+      { description: 'Headers to send when an upload is created. They may be sent with every request.' },
     ),
-    expires_at: Timestamp('Until when uploads can be created. An upload has a day of its own.'),
+    expires_at: Timestamp('When the token stops creating uploads. Each upload then has a day to finish.'),
   },
   { title: 'TusToken' },
 )
@@ -41,27 +41,31 @@ export const createTusToken = endpoint({
   name: 'createTusToken',
   upload: { otherwise: 'POST /v1/lockers/{locker_id}/upload-sessions' },
   method: 'POST',
-  // A second token does no harm: nothing is stored.
+  // Tokens are not stored, so a second one does no harm.
   repeatable: true,
   path: '/v1/lockers/{locker_id}/tus/tokens',
   auth: { ops: ['locker:write'] },
-  summary: 'A token with which tus clients upload into this locker',
+  summary: 'Get a token that lets tus clients upload into this locker',
   params: LockerPath,
   body: Type.Object({
     ttl_min: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 1440, default: 60, description: 'For how many minutes it creates uploads.' }),
+      Type.Integer({
+        minimum: 1,
+        maximum: 1440,
+        default: 60,
+        description: 'How many minutes the token creates uploads.',
+      }),
     ),
     prefix: Type.Optional(
       Type.String({
         maxLength: 256,
         description:
-          'A folder, with the slash at its end, as in `inbox/`. Put before every name: it is the only place.',
+          'A folder with its final slash, such as `inbox/`. It is put before every name, so uploads go only there.',
       }),
     ),
     overwrite: Type.Optional(
       Type.Boolean({
-        description:
-          'Whether an upload may replace a file. Without it, a token with a prefix creates new names only, and one without may replace.',
+        description: 'Whether an upload may replace a file. The default is true without a prefix, and false with one.',
       }),
     ),
   }),
@@ -98,17 +102,17 @@ export const createTusUpload = endpoint({
   name: 'createTusUpload',
   upload: OFFSET,
   method: 'POST',
-  // An upload that is created twice stays unused and expires.
+  // If an upload is created twice, one remains unused and expires.
   repeatable: true,
   path: '/v1/lockers/{locker_id}/tus',
   auth: 'upload-token',
-  summary: 'tus: create an upload, also with its first bytes, or join partial uploads',
+  summary: 'tus: create an upload, optionally with its first bytes, or join partial uploads',
   params: LockerPath,
   requestHeaders: Type.Object({
     ...VERSION,
     'Upload-Length': text('Bytes.'),
-    'Upload-Defer-Length': text('1: the length comes later.'),
-    'Upload-Metadata': text('filename, filetype, relativePath, expected_hash; each with its base64.'),
+    'Upload-Defer-Length': text('1: the length is sent later.'),
+    'Upload-Metadata': text('filename, filetype, relativePath, expected_hash; each followed by its value in base64.'),
     'Upload-Concat': text('partial, or final;<URLs of partial uploads>'),
     'Upload-Checksum': CHUNK['Upload-Checksum'],
   }),
@@ -122,10 +126,10 @@ export const createTusUpload = endpoint({
 export const TusUpload = Type.Object(
   {
     state: Words(['open', 'stored', 'joined']),
-    offset: Type.Integer({ description: 'How many bytes are durable.' }),
-    length: OrNull(Type.Integer({ description: 'Null while it is deferred.' })),
+    offset: Type.Integer({ description: 'The number of bytes that are durably stored.' }),
+    length: OrNull(Type.Integer({ description: 'Null while the length is deferred.' })),
     expires_at: Timestamp(),
-    filename: OrNull(Type.String({ description: 'In the locker; null for a partial upload.' })),
+    filename: OrNull(Type.String({ description: 'The name in the locker. Null for a partial upload.' })),
     content_hash: OrNull(ContentHash),
   },
   { title: 'TusUpload' },
@@ -140,7 +144,7 @@ export const readTusUpload = endpoint({
   method: 'GET',
   path: '/v1/tus/{upload_id}',
   auth: 'path-token',
-  summary: 'tus: how far an upload is (HEAD); GET says the same in JSON',
+  summary: 'tus: the progress of an upload (HEAD); GET returns it as JSON',
   head: true,
   params: UploadPath,
   requestHeaders: Type.Object(VERSION),
@@ -166,7 +170,7 @@ export const writeTusUpload = endpoint({
   method: 'PATCH',
   path: '/v1/tus/{upload_id}',
   auth: 'path-token',
-  summary: 'tus: the next bytes of an upload; what arrives before a connection breaks is kept',
+  summary: 'tus: send the next bytes of an upload; bytes that arrive before a connection breaks are stored',
   params: UploadPath,
   requestHeaders: Type.Object(CHUNK),
   takesBytes: true,
@@ -181,7 +185,7 @@ export const terminateTusUpload = endpoint({
   method: 'DELETE',
   path: '/v1/tus/{upload_id}',
   auth: 'path-token',
-  summary: 'tus: give an upload up',
+  summary: 'tus: cancel an upload',
   params: UploadPath,
   requestHeaders: Type.Object(VERSION),
   responses: { 204: Empty },
@@ -199,11 +203,11 @@ export const overrideTusMethod = endpoint({
   name: 'overrideTusMethod',
   upload: OFFSET,
   method: 'POST',
-  // A chunk that arrived has moved the offset.
+  // A chunk that arrived has moved the offset, so a repeated one is refused.
   repeatable: true,
   path: '/v1/tus/{upload_id}',
   auth: 'path-token',
-  summary: 'tus: PATCH or DELETE for environments that cannot send them',
+  summary: 'tus: PATCH or DELETE, for environments that cannot send these methods',
   params: UploadPath,
   requestHeaders: Type.Object({ ...CHUNK, 'X-HTTP-Method-Override': text('PATCH or DELETE.') }),
   takesBytes: true,

@@ -1,4 +1,4 @@
-// Uploads in parts, for runtimes that cannot send large or raw bodies, and for unreliable connections.
+// Uploads in parts, for clients that cannot send large or raw bodies, and for unreliable connections.
 
 import Type, { type Static } from 'typebox'
 import { endpoint, IN_PARTS, type UploadAdvice } from './endpoint.ts'
@@ -9,20 +9,20 @@ import { ENVELOPE_ERRORS, NO_STORE, OrNull, RESTRICTION_ERRORS, Timestamp, Words
 const Status = Words(['complete', 'partial', 'failed'])
 const SessionPath = Type.Object({ session_id: Type.String() })
 const TOKEN_ERRORS = ['UPLOAD_TOKEN_INVALID', 'SESSION_NOT_FOUND'] as const
-/** It says which parts are missing. */
+/** The answer lists the missing parts. */
 const READ_SESSION: UploadAdvice = { otherwise: 'GET /v1/upload-sessions/{session_id}' }
-const MissingParts = Type.Array(Type.Integer(), { description: 'The first gaps below the highest index seen.' })
+const MissingParts = Type.Array(Type.Integer(), { description: 'The first gaps below the highest index received.' })
 const ViewerUrl = OrNull(
   Type.String({
     description:
-      'Where people look at what this session has stored, until it expires: the page that shows its first file and lists the others, or the bytes of that file where the gateway has no pages. It opens nothing else of the locker, and uploads nothing. Null while no file is stored, and once the session has expired.',
+      'Shows the files of this session until it expires: a page with the first file and a list of the others, or the bytes of the first file if the gateway has no pages. It gives no other access to the locker. Null while no file is stored, and after the session has expired.',
   }),
 )
 
 export const UploadSession = Type.Object(
   {
     session_id: Type.String(),
-    upload_token: Type.String({ description: 'Shown here only; send it as X-Upload-Token or as a bearer token.' }),
+    upload_token: Type.String({ description: 'Shown only here. Send it as X-Upload-Token or as a bearer token.' }),
     status: Status,
     expires_at: Timestamp(),
     part_max_bytes: Type.Integer(),
@@ -37,7 +37,7 @@ export const openUploadSession = endpoint({
   name: 'openUploadSession',
   upload: IN_PARTS,
   method: 'POST',
-  // A session that is opened twice stays unused and expires.
+  // If a session is opened twice, one remains unused and expires.
   repeatable: true,
   path: '/v1/lockers/{locker_id}/upload-sessions',
   auth: { ops: ['locker:write'] },
@@ -56,7 +56,7 @@ export const openUploadSession = endpoint({
           Type.Boolean({
             default: true,
             description:
-              'False: the file is not stored where there is one of its name by then, with `PRECONDITION_FAILED`.',
+              'If false and a file with this name exists by then, the file is not stored and the error is `PRECONDITION_FAILED`.',
           }),
         ),
       }),
@@ -67,7 +67,7 @@ export const openUploadSession = endpoint({
         minimum: 1,
         maximum: 1440,
         default: 1440,
-        description: 'For how many minutes parts are accepted.',
+        description: 'How many minutes parts are accepted.',
       }),
     ),
   }),
@@ -91,11 +91,11 @@ export const UploadedPart = Type.Object(
     session_id: Type.String(),
     file_id: Type.String(),
     index: Type.Integer(),
-    received_bytes: Type.Integer({ description: 'Of this part.' }),
-    total_received_bytes: Type.Integer({ description: 'Of all parts of the file.' }),
+    received_bytes: Type.Integer({ description: 'The bytes of this part.' }),
+    total_received_bytes: Type.Integer({ description: 'The bytes of all parts of the file.' }),
     sha256: Type.Optional(
       Type.String({
-        description: 'Of this part; of a large one in raw bytes only where `sha256` was sent or asked for.',
+        description: 'The hash of this part. For a large part in raw bytes, only if `sha256` was sent or requested.',
       }),
     ),
     status: Status,
@@ -108,16 +108,18 @@ export const uploadPart = endpoint({
   name: 'uploadPart',
   upload: READ_SESSION,
   method: 'POST',
-  // The same part replaces itself.
+  // A repeated part replaces itself.
   repeatable: true,
   path: '/v1/upload-sessions/{session_id}/files/{file_id}/parts',
   auth: 'upload-token',
-  summary: 'One part: base64 in JSON, or raw bytes with ?index=; the same index again replaces it',
+  summary: 'Upload one part: base64 in JSON, or raw bytes with ?index=; the same index again replaces it',
   params: Type.Object({ session_id: Type.String(), file_id: Type.String() }),
   query: Type.Object({
     index: Type.Optional(Type.Integer({ minimum: 0, maximum: 99_999 })),
     sha256: Type.Optional(
-      Type.String({ description: 'Hex; the part is refused when it differs. Without a value it asks for the hash.' }),
+      Type.String({
+        description: 'The SHA-256 in hex. A part that differs is refused. Without a value, it requests the hash.',
+      }),
     ),
   }),
   body: Type.Object({
@@ -181,11 +183,11 @@ export const finalizeUpload = endpoint({
   name: 'finalizeUpload',
   upload: READ_SESSION,
   method: 'POST',
-  // A finished session answers the same again.
+  // A finished session gives the same answer again.
   repeatable: true,
   path: '/v1/upload-sessions/{session_id}/finalize',
   auth: 'upload-token',
-  summary: 'Put the parts together and record their hashes; again gives the same answer',
+  summary: 'Assemble the files and record their hashes; a repeated call gives the same answer',
   params: SessionPath,
   responses: { 200: FinalizedUpload },
   headers: NO_STORE,
@@ -226,7 +228,7 @@ export const readUploadSession = endpoint({
   method: 'GET',
   path: '/v1/upload-sessions/{session_id}',
   auth: 'upload-token',
-  summary: 'How far an upload is',
+  summary: 'The progress of an upload',
   params: SessionPath,
   responses: { 200: UploadSessionStatus },
   headers: NO_STORE,

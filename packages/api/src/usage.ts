@@ -1,4 +1,4 @@
-// What was bought for a locker, and what of it is used.
+// What was bought for a locker, and how much of it is used.
 
 import Type, { type Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
@@ -12,8 +12,8 @@ const PaidPurchase = Type.Object(
     receipt_id: Type.String(),
     kind: Words(['purchase', 'renewal']),
     units: Type.Integer(),
-    price_usd: OrNull(Type.Number({ description: 'As it was quoted. Null where the quote did not say.' })),
-    paid_amount: Type.String({ description: 'In display units.' }),
+    price_usd: OrNull(Type.Number({ description: 'The quoted price. Null if the quote did not contain it.' })),
+    paid_amount: Type.String({ description: 'The amount in display units.' }),
     pay_asset: Type.String(),
     network: Type.String(),
     confirmed_at: Timestamp(),
@@ -25,12 +25,12 @@ export type PaidPurchase = Static<typeof PaidPurchase>
 const NextAnchor = Type.Object(
   {
     reason: Words(['limit_reached', 'daily_budget_used', 'publishing', 'changes', 'schedule', 'log']),
-    at: OrNull(Timestamp('Not before. Null: as soon as it can be done.')),
+    at: OrNull(Timestamp('The earliest time. Null means as soon as possible.')),
   },
   {
     title: 'NextAnchor',
     description:
-      'The next statement that is published without a request. It waits for a budget (the first two reasons), for the chain (`publishing`), to be made because files have changed (`changes`), for its time (`schedule`), or for the next checkpoint of the log that is anchored (`log`). Null: none waits.',
+      'The next statement that will be published without a request. It waits for a budget (the first two reasons), for the chain (`publishing`), to be made because files have changed (`changes`), for its scheduled time (`schedule`), or for the next anchored checkpoint of the log (`log`). Null if none is waiting.',
   },
 )
 export type NextAnchor = Static<typeof NextAnchor>
@@ -38,20 +38,20 @@ export type NextAnchor = Static<typeof NextAnchor>
 export const LockerUsage = Type.Object(
   {
     locker_id: Type.String(),
-    expires_at: Timestamp('Until when is paid.'),
-    ended: Type.Boolean({ description: 'Whether that has passed. Nothing is deleted automatically.' }),
+    expires_at: Timestamp('The end of the paid term.'),
+    ended: Type.Boolean({ description: 'Whether the paid term has ended. Nothing is deleted automatically.' }),
     enforced: Type.Boolean({ description: 'Whether writes beyond what was bought are refused with 507.' }),
-    bytes: Used('Of all files, confirmed or not.'),
-    files: Used('Entries of the manifest.'),
+    bytes: Used('The size of all files, confirmed or not.'),
+    files: Used('The number of entries in the manifest.'),
     egress: Used(
-      'Bytes sent by the public link and short URLs since the locker was opened. Counted in memory and added every few seconds: a crash loses the last of them. What a provider sends itself counts as if all of it was read.',
+      'The bytes sent by the public link and short URLs since the locker was opened. They are counted in memory and saved every few seconds, so a crash loses the last ones. Downloads that a provider serves itself count in full.',
     ),
-    purchases: Type.Array(PaidPurchase, { description: 'The first, then renewals; of those the newest 100.' }),
+    purchases: Type.Array(PaidPurchase, { description: 'The first purchase, then the newest 100 renewals.' }),
     next_anchor: OrNull(NextAnchor),
-    has_unattested_changes: Type.Boolean({ description: 'Whether the newest statement is not about these files.' }),
+    has_unattested_changes: Type.Boolean({ description: 'Whether files have changed since the newest statement.' }),
     renewal_units: Type.Integer({
       description:
-        'How many units keep the size of the locker for another full term, by the terms of today: what it has, what it was opened with or what is in it, whichever is most.',
+        "The number of units that extend the locker at its size for another full term, by today's terms. The size is the largest of its current terms, its first terms and its content.",
     }),
   },
   { title: 'LockerUsage' },
@@ -63,7 +63,7 @@ export const lockerUsage = endpoint({
   method: 'GET',
   path: '/v1/lockers/{locker_id}/usage',
   auth: { ops: [['locker:read', 'locker:list']] },
-  summary: 'What was bought for a locker, until when, and what of it is used',
+  summary: 'What was bought for a locker, until when, and how much of it is used',
   params: Type.Object({ locker_id: Type.String() }),
   responses: { 200: LockerUsage },
   headers: NO_STORE,

@@ -13,27 +13,33 @@ export const Sha256 = Type.String({ pattern: '^sha256:[0-9a-f]{64}$' })
 export const Words = <const W extends string[]>(words: readonly [...W]) => Type.Enum<W>(words)
 export const OrNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
-/** The query of a list that can be long. Without `limit` everything comes in one answer. */
+/** The query of a list that can be long. Without `limit` the answer has all entries. */
 export const Page = {
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, description: 'The most entries in one page.' })),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 10_000, description: 'The maximum number of entries in a page.' }),
+  ),
   cursor: Type.Optional(
-    Type.String({ maxLength: 1024, pattern: '^[A-Za-z0-9_-]+$', description: '`next_cursor` of the page before.' }),
+    Type.String({
+      maxLength: 1024,
+      pattern: '^[A-Za-z0-9_-]+$',
+      description: 'The `next_cursor` of the previous page.',
+    }),
   ),
 }
 
-/** In the query of requests that are about a wallet and no locker. */
+/** Part of the query of requests that are about a wallet, not a locker. */
 export const SigningWallet = Type.String({
   pattern: '^(0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$',
-  description: 'Who signed: an Ed25519 public key in base58, or an EVM address.',
+  description: 'The wallet that signed: an Ed25519 public key in base58, or an EVM address.',
 })
 
 /** For answers that depend on the caller or the moment. */
 export const NO_STORE = { 'cache-control': 'no-store' }
 
-/** Of whatever writes to a locker or hands out a new way into it. */
+/** Errors of endpoints that write to a locker or give new access to it. */
 export const RESTRICTION_ERRORS = ['LOCKER_FROZEN', 'LOCKER_TAKEN_DOWN'] as const
 
-/** Any endpoint with a signed envelope may answer these. */
+/** Errors of all endpoints with a signed envelope. */
 export const ENVELOPE_ERRORS = [
   'MISSING_ENVELOPE',
   'SIGNATURE_INVALID',

@@ -13,10 +13,12 @@ const { units: Units, provider } = requestStorage.body.properties
 export const X402Leg = Type.Object(
   {
     ...PaymentLeg.properties,
-    payTo: Type.String({ description: 'The wallet that is paid.' }),
+    payTo: Type.String({ description: 'The wallet that receives the payment.' }),
     extra: Type.Object({
       ...PaymentLeg.properties.extra.properties,
-      feePayer: Type.Optional(Type.String({ description: 'Pays the network fee. Primary chain only.' })),
+      feePayer: Type.Optional(
+        Type.String({ description: 'The account that pays the network fee. On the primary chain only.' }),
+      ),
       token_account: Type.Optional(Type.String({ description: "The wallet's account for the token." })),
     }),
   },
@@ -52,14 +54,17 @@ export const X402Quote = Type.Object(
               offers: Type.Array(
                 Type.Object({
                   format: Type.Literal('jws'),
-                  acceptIndex: Type.Integer({ description: 'The place of its leg in `accepts`.' }),
+                  acceptIndex: Type.Integer({ description: 'The index of its leg in `accepts`.' }),
                   signature: Type.String(),
                 }),
               ),
             }),
             schema: quoteExtension.schema,
           },
-          { description: 'The legs, signed with the statement key. Too long for the header `PAYMENT-REQUIRED`.' },
+          {
+            description:
+              'The legs, signed with the statement key. The header `PAYMENT-REQUIRED` is too short to include them.',
+          },
         ),
       ),
     }),
@@ -71,7 +76,7 @@ export type X402Quote = Static<typeof X402Quote>
 const Digits = Type.String({ pattern: '^[0-9]{1,78}$' })
 const EvmAddress = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' })
 
-/** EIP-3009: allows anybody to move this amount from the payer to the treasury, once. */
+/** EIP-3009: allows anyone to move this amount from the payer to the treasury, once. */
 export const EvmPayload = Type.Object({
   signature: Type.String({ pattern: '^0x([0-9a-fA-F]{2}){1,2048}$' }),
   authorization: Type.Object({
@@ -91,7 +96,7 @@ export const SvmPayload = Type.Object({
 })
 export type SvmPayload = Static<typeof SvmPayload>
 
-/** What the header PAYMENT-SIGNATURE holds, as base64 of JSON. */
+/** The content of the header PAYMENT-SIGNATURE, which is JSON in base64. */
 export const PaymentSignature = Type.Object(
   {
     x402Version: Type.Literal(2),
@@ -112,7 +117,7 @@ export const PaymentSignature = Type.Object(
               id: Type.Optional(
                 Type.String({
                   pattern: '^[a-zA-Z0-9_-]{16,128}$',
-                  description: 'Names the purchase: the same name is paid once.',
+                  description: 'A name for the purchase. The same name is paid only once.',
                 }),
               ),
             }),
@@ -125,19 +130,19 @@ export const PaymentSignature = Type.Object(
 )
 export type PaymentSignature = Static<typeof PaymentSignature>
 
-/** What was bought: the locker is open, and the next request may be a signed one on it. */
+/** The result of a purchase. The locker is open, and the next request can be a signed one. */
 export const X402Purchase = Type.Object(
   {
     ...Confirmation.properties,
     locker_id: OrNull(
-      Type.String({ description: 'The open locker. Null where it could not be opened: the receipt stays good.' }),
+      Type.String({ description: 'The open locker. Null if it could not be opened; the receipt remains valid.' }),
     ),
     next_step: Type.Object({
-      what: Type.String({ description: 'What the request does, or what has to happen before it.' }),
+      what: Type.String({ description: 'What the request does, or what must happen before it.' }),
       method: Type.Literal('POST'),
       url: Type.String(),
       ops: Type.Array(Type.String(), { description: 'The ops of its envelope.' }),
-      signer: Type.String({ description: 'Whose key signs it: the wallet that paid.' }),
+      signer: Type.String({ description: 'The wallet whose key signs the request: the one that paid.' }),
       sig_alg: Words(['ed25519', 'secp256k1']),
     }),
   },
@@ -151,9 +156,10 @@ export const buyStorage = endpoint({
   repeatable: 'with-once-header',
   path: '/v1/x402/storage',
   auth: 'public',
-  summary: 'Buy in one call with a standard x402 client: 402 with what to sign, then the receipt for PAYMENT-SIGNATURE',
+  summary:
+    'Buy in one call with a standard x402 client: answers 402 with the payment to sign, then the receipt for PAYMENT-SIGNATURE',
   requestHeaders: Type.Object({
-    'PAYMENT-SIGNATURE': Type.Optional(Type.String({ description: 'base64 of the signed payment, as JSON.' })),
+    'PAYMENT-SIGNATURE': Type.Optional(Type.String({ description: 'The signed payment, as JSON in base64.' })),
   }),
   maxBodyBytes: TAGGED_BODY_BYTES,
   body: Type.Object({
@@ -161,7 +167,9 @@ export const buyStorage = endpoint({
     provider,
     tags: Type.Optional(Tags),
     extends: Type.Optional(
-      Type.Unknown({ description: 'Refused: renewals are quoted by POST /v1/storage/request and paid on chain.' }),
+      Type.Unknown({
+        description: 'Not supported here: renewals are quoted by POST /v1/storage/request and paid on chain.',
+      }),
     ),
   }),
   responses: { 200: X402Purchase, 402: X402Quote },
@@ -184,7 +192,7 @@ export const buyStorage = endpoint({
 
 const { wallet: _, ...pages } = listLockers.query.properties
 
-/** The form of the extension sign-in-with-x, for a door that asks for no payment. */
+/** The 402 of the extension sign-in-with-x, for an endpoint that requires no payment. */
 export const SignInRequired = Type.Object(
   {
     x402Version: Type.Literal(2),
@@ -215,7 +223,7 @@ export type SignInRequired = Static<typeof SignInRequired>
 
 const SignedTime = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,9})?Z$' })
 
-/** What the header SIGN-IN-WITH-X holds, as base64 of JSON. */
+/** The content of the header SIGN-IN-WITH-X, which is JSON in base64. */
 export const SignIn = Type.Object(
   {
     domain: Type.String(),
@@ -236,9 +244,10 @@ export const listBought = endpoint({
   method: 'GET',
   path: '/v1/x402/storage',
   auth: 'public',
-  summary: 'What a wallet has bought, by the x402 extension sign-in-with-x: 402 with what to sign, then its lockers',
+  summary:
+    'List what a wallet has bought, with the x402 extension sign-in-with-x: answers 402 with the challenge to sign, then the lockers',
   requestHeaders: Type.Object({
-    'SIGN-IN-WITH-X': Type.Optional(Type.String({ description: 'base64 of the signed challenge, as JSON.' })),
+    'SIGN-IN-WITH-X': Type.Optional(Type.String({ description: 'The signed challenge, as JSON in base64.' })),
   }),
   query: Type.Object(pages),
   responses: { 200: LockerList, 402: SignInRequired },

@@ -4,7 +4,7 @@ import { EVM, PRIMARY } from '../src/networks.ts'
 
 const SOLANA_ID = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
 
-/** What is sold for: network, ticker, decimals, price, address or its setting. No other test repeats this list. */
+/** The accepted assets: network, ticker, decimals, price, address. No other test repeats this list. */
 const ON_THE_WIRE = [
   [SOLANA_ID, 'SOL', 9, 'SOL', 'So11111111111111111111111111111111111111112'],
   [SOLANA_ID, 'USDC', 6, 'usd', 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'],
@@ -17,7 +17,7 @@ const ON_THE_WIRE = [
   ['eip155:143', 'WETH', 18, 'ETH', null],
 ]
 
-/** Their prices, with the feeds of the public price network. */
+/** The prices of these assets, with their feeds in the public price network. */
 const PRICES = [
   ['SOL', 'ef0d8b6fda2ceba41da15d4095d1da392a0d2f8ed0c6c7bc0f4cfac8c280b56d'],
   ['MON', '31491744e2dbf6df7fcf4ac0820d18a609b49076d45066d3568424e62f686cd1'],
@@ -25,7 +25,7 @@ const PRICES = [
 ]
 
 describe('assets', () => {
-  it('PAY-18 PAY-27 are these, in this order', () => {
+  it('PAY-18 PAY-27 are declared in the order of the interface', () => {
     const declared = ASSETS.map(({ network, ticker, decimals, pricing, address }) => [
       network.caip2,
       ticker,
@@ -36,13 +36,13 @@ describe('assets', () => {
     expect(declared).toEqual(ON_THE_WIRE)
   })
 
-  it('PAY-24 each price has one feed, which nothing else has', () => {
+  it('PAY-24 have one feed for each price, and no two prices share a feed', () => {
     const feeds = ASSETS.flatMap(({ pricing }) => (pricing.by === 'oracle' ? [[pricing.symbol, pricing.feed]] : []))
     expect(pricesOf(ASSETS).map(({ symbol, feed }) => [symbol, feed])).toEqual(PRICES)
     for (const feed of feeds) expect(PRICES).toContainEqual(feed)
   })
 
-  it('PAY-47 tickers are found in any case, on their own network only', () => {
+  it('PAY-47 are found by their ticker in any case, only on their own network', () => {
     expect(findAsset(PRIMARY, 'usdc')).toBe(findAsset(PRIMARY, 'USDC'))
     expect(findAsset(EVM, 'uSdT0')?.ticker).toBe('USDT0')
     for (const ticker of ['USDT0', 'MON', '', 'uſdc', 'constructor']) expect(findAsset(PRIMARY, ticker)).toBeNull()

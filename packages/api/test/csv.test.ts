@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { csvLine } from '../src/csv.ts'
 
-/** Reads a line as RFC 4180 says. */
+/** Reads a line by the rules of RFC 4180. */
 function cellsOf(line: string): string[] {
   const cell = /(?:"((?:[^"]|"")*)"|([^,"\r\n]*))(,|\r\n$)/y
   const cells: string[] = []
@@ -20,7 +20,7 @@ const FORMULAS = [
 ]
 const isFormula = (cell: string) => /^[\s\p{Cc}\p{Cf}]*[=+\-@＝＋－＠]/u.test(cell)
 
-it('T-30 no text of a table becomes a formula or another cell, and all of it stays readable', () => {
+it('T-30 text never becomes a formula or a separate cell, and remains readable', () => {
   const text = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 12 }).map((part) => part.toWellFormed()),
     fc.constantFrom(...FORMULAS, 'a,b', 'a;=1', 'a\t=1', '"', '",=1,"', 'a\r\n=1', '', '""'),
@@ -33,10 +33,10 @@ it('T-30 no text of a table becomes a formula or another cell, and all of it sta
     }),
   )
   expect(FORMULAS.map((formula) => cellsOf(csvLine([formula]))[0])).toEqual(FORMULAS.map((formula) => `'${formula}`))
-  // Some spreadsheets separate by these.
+  // Some spreadsheets separate cells by semicolons or tabs.
   expect(csvLine(['a;=1', 'b\t=1'])).toBe('"a;=1","b\t=1"\r\n')
 })
 
-it('ADD-25 numbers are written as they are, and what is missing as nothing', () => {
+it('ADD-25 numbers are written unchanged, and missing values as empty cells', () => {
   expect(csvLine([-1, 2.5, null, undefined, 'a "b"', 'c,d', '-1'])).toBe(`-1,2.5,,,"a ""b""","c,d",'-1\r\n`)
 })

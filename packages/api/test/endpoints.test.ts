@@ -5,7 +5,7 @@ import { gatewayEndpoints } from '../src/gateway.ts'
 import { openApiDocument } from '../src/openapi.ts'
 import written from './endpoints.json' with { type: 'json' }
 
-/** As written down by hand. */
+/** An entry of `endpoints.json`, which is written by hand. */
 interface Written {
   call: string
   auth: string
@@ -41,7 +41,7 @@ const SECURITY: Record<string, object[]> = {
   public: [],
   'identity token': [{ identityToken: [] }],
   'optional identity token': [{ identityToken: [] }, {}],
-  'operator token': [{ adminToken: [] }],
+  'admin token': [{ adminToken: [] }],
   'upload token': [{ uploadToken: [] }, { uploadBearer: [] }],
   envelope: [{ envelope: [], signature: [] }],
   'optional envelope': [{ envelope: [], signature: [] }, {}],
@@ -62,7 +62,7 @@ describe.each([
   }
 
   it.each(list.map((entry) => [entry.call, entry] as const))(
-    'VER-22 %s is described as it is written down',
+    'VER-22 the description of %s matches the handwritten entry',
     (_, entry) => {
       const operation = described(entry)
       expect(operation, entry.call).toBeDefined()
@@ -88,7 +88,7 @@ describe.each([
     },
   )
 
-  it('ENV-07 ENV-19 the codes of signed requests have the status of their method', () => {
+  it('ENV-07 ENV-19 the codes of signed requests have the status for their method', () => {
     const signed = list.filter(({ auth }) => auth.startsWith('envelope'))
     expect(signed.length).toBeGreaterThan(0)
     for (const entry of signed) {
@@ -100,7 +100,7 @@ describe.each([
     }
   })
 
-  it('VER-22 no code stands under two statuses of one operation, and HEAD has no body', () => {
+  it('VER-22 no operation lists a code under two statuses, and HEAD has no body', () => {
     for (const [path, methods] of Object.entries(paths)) {
       for (const [method, { responses }] of Object.entries(methods)) {
         const codes = Object.values(responses).flatMap(({ description }) => description.match(/\b\w+_\w+\b/g) ?? [])
@@ -117,10 +117,10 @@ it('every POST declares whether it may be repeated, and no other endpoint does',
   expect(all.filter(({ repeatable }) => repeatable !== undefined)).toEqual(posts)
 })
 
-/** What a redacted bundle shows, and what follows from it. */
+/** Values that a redacted bundle contains, or that can be derived from it. */
 const SHOWN = /proof_id|snapshot|digest|root|nonce|leaf|anchor|att_code|content_hash|locker_id/
 
-it('T-33 no public endpoint of the gateway finds anything by what a redacted bundle shows', () => {
+it('T-33 no public endpoint of the gateway finds anything by a value in a redacted bundle', () => {
   const found = gatewayEndpoints
     .filter(({ auth }) => auth === 'public')
     .flatMap(({ name, params, query, body }) =>
@@ -130,11 +130,11 @@ it('T-33 no public endpoint of the gateway finds anything by what a redacted bun
           .map((input) => `${name} ${input}`),
       ),
     )
-  // Which leads to the same statement in the public log, and no further.
+  // It leads only to the same statement in the public log.
   expect(found).toEqual(['logProof statement_digest'])
 })
 
-/** Headers that we added. */
+/** Headers that we added to the interface. */
 const isOurs = (header: string) => header === 'X-Svc-Identity?'
 
 function asWritten({ name, required, schema }: Parameter): string {
@@ -152,7 +152,7 @@ function defaultOf({ default: value }: { default?: unknown }): string {
   return `=${typeof value === 'string' ? value : JSON.stringify(value)}`
 }
 
-/** Every input that is written down exists as it is written; what we added is optional. */
+/** Every handwritten input exists as written. Inputs that we added are optional. */
 function expectInputs(found: string[], wanted: string[]): void {
   const nameOf = (input: string) => input.replace(/\?.*/, '')
   const byName = new Map(found.map((input) => [nameOf(input), input]))

@@ -6,17 +6,17 @@ import { gatewayEndpoints } from '../src/gateway.ts'
 
 const declared = new Set([...gatewayEndpoints, ...agentEndpoints].flatMap(({ errors = [] }) => errors))
 
-it('ERR-28 LOCK-15 the code of a full locker is declared by all that writes, and by nothing that reads or deletes', () => {
+it('ERR-28 LOCK-15 every endpoint that writes declares the code of a full locker, and no other does', () => {
   expect(ERROR_STATUS.LOCKER_CAPACITY_EXCEEDED).toBe(507)
   const refusing = gatewayEndpoints.filter(({ errors = [] }) => errors.includes('LOCKER_CAPACITY_EXCEEDED'))
-  // HEAD of a tus upload stores what is whole before it says so.
+  // HEAD of a tus upload stores a finished file before it answers.
   const tus = 'createTusUpload overrideTusMethod readTusUpload writeTusUpload'
   const others = 'confirmFile createFile createFiles fetchAndStore finalizeUpload finalizeUploadJob openUploadSession'
   const names = `${tus} ${others} uploadPart writeByToken`.split(' ')
   expect(refusing.map(({ name }) => name).sort()).toEqual(names.sort())
 })
 
-it('ERR-30 our own codes are spelled unlike any of the interface, whatever the case', () => {
+it('ERR-30 no two codes differ only in case', () => {
   const codes = Object.keys(ERROR_STATUS).map((code) => code.toLowerCase())
   expect(new Set(codes).size).toBe(codes.length)
 })
@@ -59,12 +59,12 @@ it.each([
   [503, 'chain_unavailable database_unavailable database_behind logbook_unavailable overloaded'],
   [503, 'signing_key_unavailable gateway_unavailable'],
   [507, 'LOCKER_CAPACITY_EXCEEDED'],
-])('ERR-30 the codes that we named have the status %i: %s', (status, codes) => {
+])('ERR-30 our own codes have the status %i: %s', (status, codes) => {
   const statuses: Record<string, number> = ERROR_STATUS
   for (const code of codes.split(' ')) expect(statuses[code], code).toBe(status)
 })
 
-it('ERR-30 every code has its cause and what to do next, in whole sentences', () => {
+it('ERR-30 every code has a cause and a next step, in complete sentences', () => {
   for (const [code, { cause, next }] of Object.entries(ERROR_GUIDE)) {
     for (const text of [cause, next]) expect(text, code).toMatch(/^[A-Z`].{10,}\.$/)
     expect(errorPage(code as ErrorCode, 'https://gateway.example')).toContain(`${code} (HTTP `)

@@ -22,7 +22,7 @@ const described = gatewayEndpoints.map(
 )
 
 describe('the examples of the interface description', () => {
-  it('VER-22 every required parameter has one that its rules allow', () => {
+  it('VER-22 include a valid value for every required parameter', () => {
     for (const [{ name, params, query }, { parameters }] of described) {
       for (const one of parameters.filter(({ required }) => required)) {
         const schema = (one.in === 'path' ? params : query)?.properties[one.name]
@@ -33,7 +33,7 @@ describe('the examples of the interface description', () => {
     }
   })
 
-  it('VER-22 every body has one that its rules allow, with no field that could be left out but ids and names', () => {
+  it('VER-22 include a valid body for every endpoint, without optional fields except ids and names', () => {
     const bodies = described.filter(
       ([{ body, auth, query }]) => body && !(query && typeof auth === 'object' && auth.optional),
     )
@@ -47,7 +47,7 @@ describe('the examples of the interface description', () => {
   })
 })
 
-it('VER-22 every security scheme has a name of its own and says what it is', () => {
+it('VER-22 every security scheme has a unique name and a description', () => {
   const { securitySchemes } = components
   expect(Object.keys(securitySchemes)).toEqual([
     'envelope',

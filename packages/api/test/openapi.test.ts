@@ -102,13 +102,13 @@ describe('the agent service', () => {
     const quote = { $ref: '#/components/schemas/SubscriptionQuote' }
     const answered = (schema: object) => ({ content: { 'application/json': { schema } } })
     expect(paths['/v1/delegate']?.post?.responses[402]).toMatchObject(answered(quote))
-    // Where a payment credential may be refused, 402 is an error as well.
+    // If a payment credential can be refused, 402 is an error too.
     const anyOf = [quote, { $ref: '#/components/schemas/Error' }]
     expect(paths['/v1/service/request']?.get?.responses[402]).toMatchObject(answered({ anyOf }))
   })
 })
 
-it('a status that is both an answer and an error shows both bodies', () => {
+it('a status that is both an answer and an error has both bodies', () => {
   const Offer = Type.Object({ x: Type.Integer() }, { title: 'Offer' })
   const example = endpoint({
     name: 'example',
@@ -127,7 +127,7 @@ it('a status that is both an answer and an error shows both bodies', () => {
   })
 })
 
-it('T-125 declares what was answered and not declared: wrong inputs, problem details, other types, unchanged files', () => {
+it('T-125 the description includes wrong inputs, problem details, several content types and unchanged files', () => {
   const { paths, components } = documentOf(gatewayEndpoints)
   const answers = (path: string, method: string) => paths[path]?.[method]?.responses as Record<string, object>
   expect(answers('/v1/receipts/{receipt_id}', 'get')[422]).toMatchObject({ 'x-error-codes': ['validation_error'] })
@@ -141,13 +141,13 @@ it('T-125 declares what was answered and not declared: wrong inputs, problem det
   expect(answers('/f/{token}', 'head')).not.toHaveProperty('206')
 })
 
-it('ATT-14 declares the token of an attestation code as optional, and that of a sponsor as required', () => {
+it('ATT-14 the description has an optional token for an attestation code, and a required one for a sponsor', () => {
   const { paths } = documentOf(gatewayEndpoints)
   expect(paths['/v1/attest-code/jwt']?.get).toMatchObject({ security: [{ identityToken: [] }, {}] })
   expect(paths['/v1/storage/sponsored-confirm']?.post).toMatchObject({ security: [{ identityToken: [] }] })
 })
 
-it('EVT-01 declares no webhooks or callbacks', () => {
+it('EVT-01 the description has no webhooks or callbacks', () => {
   const text = JSON.stringify(documentOf(gatewayEndpoints))
   expect(text).not.toMatch(/"(?:webhooks|callbacks)"|callback_url|webhook/)
 })

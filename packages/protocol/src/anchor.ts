@@ -1,4 +1,4 @@
-// What a memo transaction publishes about a statement.
+// The payload that a memo transaction publishes for a statement.
 
 import { bare } from './bytes.ts'
 import { canonicalBytes } from './canonical.ts'
@@ -24,7 +24,7 @@ export interface AnchorPayload {
   k: string
 }
 
-/** Names the statement and nothing that opens the locker: no receipt id, no filename (ANCH-02). */
+/** Identifies the statement without giving access to the locker: no receipt id, no filename (ANCH-02). */
 export function anchorPayload({ body, statement_digest }: EvidenceEnvelope): AnchorPayload {
   return {
     s: ANCHOR_SCHEMA,

@@ -1,4 +1,4 @@
-// Values of the version-1 attestation record, kept beside the version-2 envelope.
+// Values of the version-1 attestation record, which is stored together with the version-2 envelope.
 
 import { sha256Hex, sha256Stream } from '#crypto'
 import { asciiBytes, bare, fromHex, isHex, toHex, withPrefix } from './bytes.ts'
@@ -6,7 +6,7 @@ import { canonicalJsonV1 } from './canonical.ts'
 import type { Ed25519Signer, Ed25519Verifier } from './keys.ts'
 import type { FileEntry } from './merkle.ts'
 
-/** Merkle rule 11, over files in code-point order; content hashes count bare (rule 2). */
+/** Merkle rule 11: over files in code-point order, with content hashes without their prefix (rule 2). */
 export function resultHash(lockerId: string, sortedFiles: Iterable<FileEntry>): string {
   const hash = sha256Stream()
   let separator = '{"files":['
@@ -21,7 +21,9 @@ export function resultHash(lockerId: string, sortedFiles: Iterable<FileEntry>): 
 
 const UNSIGNED = 'unsigned:'
 
-/** Merkle rule 12: over the 64 ASCII characters of the bare root. Without a key the value is marked as unsigned. */
+/**
+ * Merkle rule 12: signs the 64 ASCII characters of the root without its prefix. Without a key, marks it as unsigned.
+ */
 export function manifestSignature(merkleRoot: string, signer: Ed25519Signer | null): string {
   if (!signer) return UNSIGNED + sha256Hex(bare(merkleRoot)).slice(0, 32)
   return toHex(signer.sign(manifestMessage(merkleRoot)))

@@ -1,4 +1,4 @@
-// Text encodings of bytes, all strict: one byte string has exactly one accepted text.
+// Strict text encodings of bytes: each byte string has exactly one accepted text.
 
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
 import { base58 as base58Coder, base64 as base64Coder, base64urlnopad } from '@scure/base'
@@ -13,7 +13,7 @@ export const toBase58: (bytes: Uint8Array) => string = base58Coder.encode
 export const toBase64Url: (bytes: Uint8Array) => string = base64urlnopad.encode
 export const toBase64: (bytes: Uint8Array) => string = base64Coder.encode
 
-/** Lowercase hex of exactly `length` bytes (any length when omitted), else null. */
+/** Decodes lowercase hex of exactly `length` bytes (any length if omitted), else null. */
 export function fromHex(text: string, length?: number): Uint8Array | null {
   return isHex(text, length) ? hexToBytes(text) : null
 }
@@ -22,14 +22,14 @@ export function isHex(text: string, length = text.length / 2): boolean {
   return text.length === length * 2 && /^(?:[0-9a-f]{2})*$/.test(text)
 }
 
-/** Standard base64 with padding and without stray bits, as nodes of the primary chain write bytes, else null. */
+/** Decodes standard base64 with padding and without stray bits, as nodes of the primary chain send it, else null. */
 export function fromBase64(text: string): Uint8Array | null {
   return attempt(() => base64Coder.decode(text))
 }
 
-/** UTF-8 of well-formed text. A lone surrogate has no UTF-8 form, so it throws instead of being replaced. */
+/** Encodes well-formed text as UTF-8. Throws on a lone surrogate, which has no UTF-8 form, instead of replacing it. */
 export function utf8(text: string): Uint8Array<ArrayBuffer> {
-  if (!text.isWellFormed()) throw new RangeError('text holds a lone surrogate')
+  if (!text.isWellFormed()) throw new RangeError('text contains a lone surrogate')
   return encoder.encode(text)
 }
 
@@ -57,12 +57,12 @@ export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
 
 const PREFIX = 'sha256:'
 
-/** Puts `sha256:` before a bare digest, as roots and content hashes are published (GEN-04). */
+/** Adds the prefix `sha256:` to a bare digest, as in published roots and content hashes (GEN-04). */
 export function withPrefix(bareHash: string): string {
   return PREFIX + bareHash
 }
 
-/** The digest without its `sha256:`; a bare one passes unchanged (Merkle rule 2). */
+/** Removes the prefix `sha256:` from a digest, if it has one (Merkle rule 2). */
 export function bare(hash: string): string {
   return hash.startsWith(PREFIX) ? hash.slice(PREFIX.length) : hash
 }

@@ -1,11 +1,11 @@
-// Canonical JSON. Version 2 is a strict subset of RFC 8785; version 1 is the older serialization behind `result_hash`.
+// Canonical JSON. Version 2 is a strict subset of RFC 8785. Version 1 is the older serialization for `result_hash`.
 
 import { utf8 } from './bytes.ts'
 import { compareCodePoints } from './order.ts'
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 
-/** Names the value that cannot be written and where it is. */
+/** Its message names the value that cannot be written, and its path. */
 export class CanonicalJsonError extends Error {
   override name = 'CanonicalJsonError'
 
@@ -28,24 +28,24 @@ export function canonicalBytes(value: Json): Uint8Array {
   return utf8(canonicalJson(value))
 }
 
-/** The version-1 serialization: as above, but keys by code point (Merkle rule 11). */
+/** The version-1 serialization. It differs only in its key order, which is by code point (Merkle rule 11). */
 export function canonicalJsonV1(value: Json): string {
   return write(value, { sort: sortByCodePoint, shape: NO_KEYS })
 }
 
 type SortKeys = (keys: string[]) => string[]
 
-/** The keys of an object, in the order they came and as they are written. */
+/** The keys of an object: in their original order, sorted, and as JSON text. */
 interface Shape {
   keys: readonly string[]
   sorted: readonly string[]
-  /** `"key":` of each sorted key. */
+  /** The text `"key":` of each sorted key. */
   texts: readonly string[]
 }
 
 interface Writer {
   sort: SortKeys
-  /** Of the object before: the rows of a list have the same keys, which are then sorted and checked once. */
+  /** The shape of the previous object. Rows of a list share their keys, which are then sorted and checked only once. */
   shape: Shape
 }
 
@@ -68,7 +68,7 @@ function write(value: Json, writer: Writer): string {
   }
 }
 
-/** A fast test, true for most strings: whether the JSON text of a string is just the string between quotes. */
+/** A fast test: true only if the JSON of a string is the string itself in quotes, which holds for most strings. */
 export function isPlainText(text: string): boolean {
   return /^[ !#-[\]-\ud7ff\ue000-\uffff]*$/.test(text)
 }
@@ -117,7 +117,7 @@ function writeKey(key: string): string {
   return `${writeString(key)}:`
 }
 
-/** Insertion is several times as fast as `Array.sort` for the few keys of a typical object. */
+/** Insertion sort, which is several times faster than `Array.sort` for the few keys of a typical object. */
 function sortByCodeUnit(keys: string[]): string[] {
   if (keys.length > 16) return keys.sort()
   for (let i = 1; i < keys.length; i++) {

@@ -1,4 +1,4 @@
-// Hashing and Ed25519 for browsers. `crypto-node.ts` holds the same functions for servers.
+// Hashing and Ed25519 for browsers. `crypto-node.ts` has the same functions for servers.
 
 import { ed25519 } from '@noble/curves/ed25519.js'
 import { sha256 as nobleSha256, sha512 } from '@noble/hashes/sha2.js'
@@ -11,7 +11,7 @@ export interface Sha256Stream {
   hex(): string
 }
 
-/** SHA-256 of bytes, or of the UTF-8 of well-formed text, as lowercase hex. */
+/** The SHA-256, in lowercase hex, of bytes or of the UTF-8 of well-formed text. */
 export function sha256Hex(data: string | Uint8Array): string {
   return bytesToHex(nobleSha256(typeof data === 'string' ? utf8(data) : data))
 }
@@ -37,16 +37,16 @@ export function ed25519Signer(seed: Uint8Array): Ed25519Signer {
   return { publicKey: ed25519.getPublicKey(seed), sign: (message) => ed25519.sign(message, seed) }
 }
 
-/** A public key that checks signatures. `keys.ts` makes one only from a key that follows its rules. */
+/** A public key that verifies signatures. `keys.ts` creates one only from a key that satisfies its rules. */
 export interface Ed25519Verifier {
   verify(message: Uint8Array, signature: Uint8Array): boolean
-  /** The same result; on a server it is computed on another core. */
+  /** The same result, computed on another core if this is a server. */
   verifySoon(message: Uint8Array, signature: Uint8Array): Promise<boolean>
 }
 
 /**
- * Verifies without the cofactor, as OpenSSL does: R is compared as bytes. noble's own `verify` multiplies by the cofactor
- * and so accepts crafted signatures that a server would refuse. Both sides must agree.
+ * Verifies without the cofactor, as OpenSSL does: R is compared as bytes. noble's own `verify` multiplies by the
+ * cofactor, so it accepts crafted signatures that a server would refuse. Both sides must agree.
  */
 export function ed25519Verifier(publicKey: Uint8Array): Ed25519Verifier {
   const { Point } = ed25519

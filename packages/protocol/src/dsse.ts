@@ -1,5 +1,5 @@
-// Statements in the formats of other people's verifiers: an in-toto statement in a DSSE envelope, which may stand in a
-// Sigstore bundle. docs/predicate.md describes the predicate.
+// Statements in the formats of third-party verifiers: an in-toto statement in a DSSE envelope, optionally in a Sigstore
+// bundle. docs/predicate.md describes the predicate.
 
 import { asciiBytes, concat, fromBase64, toBase64, utf8 } from './bytes.ts'
 import { canonicalBytes, type Json } from './canonical.ts'
@@ -14,11 +14,11 @@ export const SIGSTORE_BUNDLE_MEDIA_TYPE = 'application/vnd.dev.sigstore.bundle.v
 export const IN_TOTO_PAYLOAD_TYPE = 'application/vnd.in-toto+json'
 const IN_TOTO_STATEMENT_TYPE = 'https://in-toto.io/Statement/v1'
 
-/** Content hashes are bare. */
+/** Its content hashes have no prefix. */
 export interface EvidencePredicate {
   envelope: EvidenceEnvelope
   anchor: object | null
-  /** All files of the statement, or one with its place in the tree; in code-point order. */
+  /** All files of the statement in code-point order, or one file with its position in the tree. */
   files: readonly (FileEntry | ShownFile)[]
 }
 
@@ -35,17 +35,17 @@ export interface SigstoreBundle {
   dsseEnvelope: DsseEnvelope
 }
 
-/** The bytes of the in-toto statement: the same for the same predicate. Its subjects are the files. */
+/** The bytes of the in-toto statement, whose subjects are the files. The same predicate gives the same bytes. */
 export function inTotoPayload(predicate: EvidencePredicate): Uint8Array {
   const subject = predicate.files.map(({ filename, content_hash }) => ({
     name: filename,
     digest: { sha256: content_hash },
   }))
   const statement = { _type: IN_TOTO_STATEMENT_TYPE, subject, predicateType: EVIDENCE_PREDICATE_TYPE, predicate }
-  return canonicalBytes(statement as unknown as Json) // all of it is JSON
+  return canonicalBytes(statement as unknown as Json) // every field is JSON
 }
 
-/** The bytes that are signed (DSSE's PAE). Nothing else that the statement key signs begins with their type (T-14). */
+/** The signed bytes (DSSE's PAE). Nothing else that the statement key signs begins with this type (T-14). */
 export function preAuthEncoding(payloadType: string, payload: Uint8Array): Uint8Array {
   const type = utf8(payloadType)
   return concat(asciiBytes(`DSSEv1 ${type.length} `), type, asciiBytes(` ${payload.length} `), payload)
@@ -59,7 +59,7 @@ export function dsseEnvelope(payload: Uint8Array, { keyid, sig }: { keyid: strin
   }
 }
 
-/** The payload, if this key has signed it; else null. */
+/** The payload if this key signed it, else null. */
 export function payloadSignedBy(
   key: Ed25519Verifier,
   { payload, payloadType, signatures }: DsseEnvelope,
@@ -74,7 +74,7 @@ export function payloadSignedBy(
   return isSigned ? bytes : null
 }
 
-/** Without entries of Sigstore's log and without a certificate: the verifier has the key. */
+/** A bundle without a certificate or entries of Sigstore's log, because the verifier already has the key. */
 export function sigstoreBundle(dsseEnvelope: DsseEnvelope): SigstoreBundle {
   const hint = dsseEnvelope.signatures[0]?.keyid ?? ''
   return { mediaType: SIGSTORE_BUNDLE_MEDIA_TYPE, verificationMaterial: { publicKey: { hint } }, dsseEnvelope }

@@ -1,5 +1,5 @@
 // Version-2 statements: a body, its digest, and a signature over tag, zero byte and digest. Each statement of a receipt
-// contains the digest of the one before it.
+// contains the digest of the previous one.
 
 import { sha256Hex } from '#crypto'
 import { concat, fromHex, toHex, withPrefix } from './bytes.ts'
@@ -38,12 +38,12 @@ export interface EvidenceEnvelope {
   sig_alg: 'ed25519' | 'none'
 }
 
-/** What a statement says; everything else in the body follows from it. */
+/** The input of a statement. Everything else in the body is derived from it. */
 export interface Statement {
   proofId: string
   sequence: number
   previousDigest: string | null
-  /** Bare. */
+  /** Without the prefix `sha256:`. */
   merkleRoot: string
   fileCount: number
   manifestFileCount: number
@@ -64,7 +64,7 @@ export function issueStatement(
   return signedStatement(draft, signer ? signer.sign(draft.message) : null)
 }
 
-/** A statement before it is signed, for keys that are elsewhere. */
+/** A statement before it is signed, for external signing keys. */
 export interface StatementDraft {
   body: EvidenceBody
   digest: string
@@ -127,7 +127,7 @@ export function statementMessage(digestHex: string, domainTag: string): Uint8Arr
   return concat(tag, Uint8Array.of(0), digest)
 }
 
-/** Whether the body hashes to its digest and the digest is signed by this key. `none` is never signed. */
+/** Whether the body hashes to its digest and this key signed the digest. False for the algorithm `none`. */
 export function isStatementSignedBy(key: Ed25519Verifier, envelope: EvidenceEnvelope, domainTag: string): boolean {
   if (envelope.sig_alg !== 'ed25519' || envelope.signature === null) return false
   const signature = fromHex(envelope.signature, 64)
@@ -135,7 +135,7 @@ export function isStatementSignedBy(key: Ed25519Verifier, envelope: EvidenceEnve
   return key.verify(statementMessage(envelope.statement_digest, domainTag), signature)
 }
 
-/** Reads `YYYY-MM-DDTHH:MM:SSZ`, with or without a fraction; null for any other value. */
+/** Reads `YYYY-MM-DDTHH:MM:SSZ`, with or without a fraction. Null for any other value. */
 export function unixSeconds(time: unknown): number | null {
   if (typeof time !== 'string' || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/.test(time)) return null
   const milliseconds = Date.parse(time)

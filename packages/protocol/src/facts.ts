@@ -1,4 +1,4 @@
-// The verification facts: eight answers about one attestation record, never combined into one flag.
+// The verification facts: eight separate answers about one attestation record, never combined into one flag.
 
 import { isManifestSignedBy, isUnsigned } from './attestation.ts'
 import { type CheckMode, type EvidenceEnvelope, isStatementSignedBy } from './evidence.ts'
@@ -19,21 +19,21 @@ export const FACTS = [
 
 export type VerificationFacts = Record<(typeof FACTS)[number], FactValue>
 
-/** The fields that the facts depend on; a stored record has more. */
+/** The fields of a stored record that the facts depend on. */
 export interface AttestationFacts {
-  /** Absent on records older than the status field. */
+  /** Absent from records that are older than this field. */
   attestation_status?: 'pending' | 'computed' | 'pushing' | 'complete' | null
   merkle_root: string | null
   manifest_signature: string | null
   envelope: EvidenceEnvelope | null
   anchor: { tx: string; finalized?: boolean } | null
-  /** The transaction of an oracle-era record, used only when there is no anchor object (ANCH-10). */
+  /** The transaction of an oracle-era record, used only if there is no anchor object (ANCH-10). */
   oracle_tx?: string | null
   last_anchor_error?: object | null
   check_mode: CheckMode | null
 }
 
-/** The gateway's own key for the record, and the tag its statements are signed under. */
+/** The gateway's own key for the record, and the domain tag of its signatures. */
 export interface StatementKey {
   key: Ed25519Verifier | null
   domainTag: string

@@ -1,12 +1,12 @@
-// Digests over a file list that is too long to hold in memory: its rows become text, which is hashed chunk by chunk. The
-// results equal `manifestDigest` and `resultHash`.
+// Digests of a file list that is too long for memory: the text of its rows is hashed chunk by chunk. The results equal
+// `manifestDigest` and `resultHash`.
 
 import { sha256Stream } from '#crypto'
 import { bare, withPrefix } from './bytes.ts'
 import { canonicalJsonV1, isPlainText } from './canonical.ts'
 import type { FileEntry } from './merkle.ts'
 
-/** A row of `result_hash` (Merkle rule 11), written directly where nothing needs to be escaped. */
+/** A row of `result_hash` (Merkle rule 11), written directly if nothing needs to be escaped. */
 export function listRow(file: FileEntry): string {
   const { filename, size_bytes } = file
   const content_hash = bare(file.content_hash)
@@ -17,8 +17,8 @@ export function listRow(file: FileEntry): string {
 }
 
 /**
- * The rows of `manifest_digest`, where sizes are strings (EVID-02). Inside a JSON string every quote follows a backslash,
- * so a match is always the key itself.
+ * The rows of `manifest_digest`, in which sizes are strings (EVID-02). Inside a JSON string every quote follows a
+ * backslash, so a match is always the key itself.
  */
 function manifestRows(rows: string): string {
   return rows.replace(/,"size_bytes":(-?\d+)\}/g, ',"size_bytes":"$1"}')
@@ -52,7 +52,7 @@ export interface FileListDigests {
 }
 
 export interface FileListHasher {
-  /** As for `ManifestHasher`. */
+  /** One or more rows, as in `ManifestHasher`. */
   add(rows: string): void
   end(): FileListDigests
 }

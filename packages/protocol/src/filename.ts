@@ -1,4 +1,4 @@
-// Which names a file may have (FILE-03..06, AMB-22). Names are compared as they are, without normalization or case folding.
+// The rules for filenames (FILE-03..06, AMB-22). Names are compared without normalization or case folding.
 
 import { utf8 } from './bytes.ts'
 
@@ -7,11 +7,11 @@ export const DEFAULT_SYSTEM_PREFIX = '.svc/'
 
 const MAX_BYTES = 512
 
-/** Null for an accepted name, else what is wrong with it, in words that follow "filename: ". */
+/** Null for an accepted name, else the problem, worded to follow "filename: ". */
 export function filenameProblem(name: string, systemPrefix: string): string | null {
   if (name === '') return 'must not be empty'
   if (!name.isWellFormed()) return 'must not contain a lone surrogate'
-  // A name has at least as many bytes as code units, so one that is far too long need not be encoded.
+  // A name has at least as many bytes as code units, so a very long one need not be encoded.
   if (name.length > MAX_BYTES || utf8(name).length > MAX_BYTES) return `must be at most ${MAX_BYTES} bytes of UTF-8`
   if (/\p{Cc}/u.test(name)) return 'must not contain control characters'
   const refused = [':', '\\', '..'].find((text) => name.includes(text))

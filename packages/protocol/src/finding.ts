@@ -1,4 +1,4 @@
-// Findings of the agent service about a locker: signed log entries, each with the digest of the one before.
+// Findings of the agent service about a locker: signed log entries, each with the digest of the previous one.
 
 import { sha256Hex } from '#crypto'
 import { asciiBytes, concat, fromHex, toHex } from './bytes.ts'
@@ -33,7 +33,7 @@ export function findingDigest(finding: Finding): string {
   return sha256Hex(canonicalBytes(entry))
 }
 
-/** The tag separates it from receipts and statements. */
+/** The tag separates findings from receipts and statements. */
 function findingMessage(digest: string): Uint8Array {
   return concat(asciiBytes(`${FINDING_TAG}\0`), fromHex(digest, 32) as Uint8Array)
 }
@@ -48,14 +48,14 @@ export function signFinding(finding: Finding, signer: Ed25519Signer): SignedFind
   }
 }
 
-/** Whether the digest is right and signed by the key. */
+/** Whether the digest is correct and the key signed it. */
 export function isFindingSignedBy(key: Ed25519Verifier, finding: SignedFinding): boolean {
   const signature = fromHex(finding.signature, 64)
   const digest = findingDigest(finding)
   return signature !== null && digest === finding.digest && key.verify(findingMessage(digest), signature)
 }
 
-/** Whether the entries, in this order, form a chain without gaps. */
+/** Whether the entries form a chain without gaps in the given order. */
 export function isFindingChain(findings: readonly SignedFinding[]): boolean {
   return findings.every((finding, i) => {
     const before = findings[i - 1]

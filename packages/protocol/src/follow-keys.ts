@@ -1,26 +1,26 @@
-// From pinned keys to those that are trusted because of them: a trusted key endorses its successor, and revocations end
-// trust (ADD-37, ADD-39). Everything but the pins may come from anybody.
+// Follows endorsements from pinned keys to the keys that are trusted because of them: a trusted key endorses its
+// successor, and revocations end trust (ADD-37, ADD-39). Everything except the pinned keys is untrusted input.
 //
-// Who wins when documents contradict each other:
-// - The recovery key stands above all: its revocations replace others of the same key, and nobody revokes it.
-// - A key may be revoked by itself and by later keys; an earlier key says nothing about a later one.
-// - A revoked key vouches for nothing, whatever time it claims: its endorsements and revocations do not count.
-// - A key that endorses two successors endorses none: one of them is of a thief.
-// - A key that endorsed a successor signs until that one begins, also if it was pinned without an end. A key that has ended
-//   endorses nobody: its successor is known.
-// - What was followed before the theft of a key that led there stays; what was followed since then does not.
+// Precedence if documents contradict each other:
+// - The recovery key overrides all others: its revocations replace other revocations of a key, and nothing revokes it.
+// - A key can be revoked by itself and by later keys, never by an earlier key.
+// - The endorsements and revocations of a revoked key do not count, whatever time they claim.
+// - If a key endorses two successors, neither counts: one of them belongs to a thief.
+// - A key that endorsed a successor is valid until the successor begins, even if it was pinned without an end. A key
+//   that has ended can endorse nothing, because its successor is already known.
+// - Endorsements that were followed before the theft of a key in their path remain valid. Later ones do not.
 
 import { type Endorsement, type Revocation, readEndorsement, readRevocation, timeOf } from './key-changes.ts'
 import { isKeyOfTime, type TrustedKey } from './keys.ts'
 import { KEY_PURPOSES } from './names.ts'
 
-/** As they came: nothing in them is checked. */
+/** Untrusted documents as they were received, without any check. */
 export interface KeyChanges {
   endorsements: readonly unknown[]
   revocations: readonly unknown[]
 }
 
-/** Endorsed keys that were followed at an earlier time, and how. */
+/** Endorsed keys that were trusted at an earlier time, and the endorsements that led to them. */
 export interface FollowedBefore {
   /** Unix seconds. */
   at: number
@@ -31,23 +31,23 @@ export interface FollowedBefore {
 export interface KeysToFollow {
   pinned: readonly TrustedKey[]
   before?: readonly FollowedBefore[]
-  /** Recovery keys that were pinned with them, in hex. */
+  /** The pinned recovery keys, in hex. */
   recovery?: readonly string[]
   changes: KeyChanges
-  /** The gateway's address; absent where it is not known. */
+  /** The gateway's address. Absent if it is unknown. */
   audience?: string | undefined
 }
 
 export interface FollowedKeys {
-  /** The pinned keys, and the endorsed ones with the period and use that the endorsements give them. */
+  /** The pinned keys, and the endorsed keys with the period and use of their endorsements. */
   keys: TrustedKey[]
-  /** How each endorsed key came to be trusted, by its hex: the pinned or recovery key first. */
+  /** The endorsements that led to each endorsed key, by its hex. They begin at a pinned or recovery key. */
   paths: Map<string, Endorsement[]>
-  /** Since when revoked keys are revoked, in Unix seconds, by their hex. */
+  /** The revocation time of each revoked key in Unix seconds, by its hex. */
   revoked: Map<string, number>
-  /** What to remember of the given revocations: valid ones, each once, those that count first. */
+  /** The revocations to store: the valid ones without duplicates, those that count first. */
   revocations: Revocation[]
-  /** Why endorsements of a key were refused, by the hex of the endorsed key. */
+  /** Why the endorsement of a key was refused, by the hex of the endorsed key. */
   refused: Map<string, string>
 }
 
@@ -63,36 +63,36 @@ export function followKeys(given: KeysToFollow): FollowedKeys {
     const endorsement = readEndorsement(value)
     const problem = typeof endorsement === 'string' ? endorsement : ofGateway(endorsement) ? null : OTHER_GATEWAY
     if (problem === null) return [endorsement as Endorsement]
-    noteRefusal(refused, keyIn(value, 'endorsed'), problem)
+    recordRefusal(refused, keyIn(value, 'endorsed'), problem)
     return []
   })
-  // Revocations may come from keys that are trusted by endorsements only, so these are followed first.
-  const reachedFrom = (known: readonly FollowedBefore[]) => {
+  // A revocation may be signed by a key that is trusted only by endorsement, so endorsements are followed first.
+  const walkFrom = (known: readonly FollowedBefore[]) => {
     const all = [...pinned, ...known.flatMap(({ keys }) => keys)]
     const followed = known.flatMap((step) => step.endorsements)
     return { pinned: all, followed, recovery, endorsements, revoked: new Map<string, number>(), refused: new Map() }
   }
-  const everything = walk(reachedFrom(before))
+  const everything = walk(walkFrom(before))
   const revocations = validRevocations(changes.revocations, everything, { recovery, ofGateway })
   const suspects = revokedKeys(revocations, everything, {
     recovery,
     followed: before.flatMap((step) => step.endorsements),
   })
-  const trusted = reachedFrom(before.filter((step) => !isOfThief(step, suspects)))
+  const trusted = walkFrom(before.filter((step) => !followedStolenKey(step, suspects)))
   const revoked = revokedKeys(revocations, walk(trusted), trusted)
   return { ...walk({ ...trusted, revoked, refused }), revoked, revocations, refused }
 }
 
-/** Whether it was followed when a key on the way was with a thief already. */
-function isOfThief({ at, endorsements }: FollowedBefore, revoked: ReadonlyMap<string, number>): boolean {
+/** Whether the step was followed after a key in its path had been stolen. */
+function followedStolenKey({ at, endorsements }: FollowedBefore, revoked: ReadonlyMap<string, number>): boolean {
   return endorsements.some(({ body }) => (revoked.get(body.endorser.public_key_hex) ?? Number.POSITIVE_INFINITY) <= at)
 }
 
-const OTHER_GATEWAY = 'it is of another gateway'
+const OTHER_GATEWAY = 'it is for another gateway'
 
 interface Walk {
   pinned: readonly TrustedKey[]
-  /** How those of them that are endorsed came to be trusted. */
+  /** The endorsements that were followed at an earlier time. */
   followed: readonly Endorsement[]
   recovery: readonly string[]
   endorsements: readonly Endorsement[]
@@ -106,7 +106,7 @@ function walk({ pinned, followed, recovery, endorsements, revoked, refused }: Wa
   let keys = followed.reduce(endedBy, pinned)
   const paths = new Map<string, Endorsement[]>()
   const queue = [...new Set([...recovery, ...pinned.map(({ publicKeyHex }) => publicKeyHex)])]
-  const seen = new Set(queue)
+  const visited = new Set(queue)
   for (const endorser of queue) {
     const isRecovery = recovery.includes(endorser)
     const made = endorsements.filter(({ body }) => body.endorser.public_key_hex === endorser)
@@ -114,14 +114,14 @@ function walk({ pinned, followed, recovery, endorsements, revoked, refused }: Wa
       const { purpose, endorsed, valid_from } = endorsement.body
       const hex = endorsed.public_key_hex
       const own = keysOf(endorser, keys)
-      const problem = objection(endorsement, { made, own, keys, isRecovery, isRevoked: revoked.has(endorser) })
+      const problem = endorsementProblem(endorsement, { made, own, keys, isRecovery, isRevoked: revoked.has(endorser) })
       if (problem !== null) {
-        noteRefusal(refused, hex, problem)
+        recordRefusal(refused, hex, problem)
         continue
       }
       keys = endedBy(keys, endorsement)
-      if (seen.has(hex)) continue
-      seen.add(hex)
+      if (visited.has(hex)) continue
+      visited.add(hex)
       queue.push(hex)
       paths.set(hex, [...(paths.get(endorser) ?? []), endorsement])
       const uses = KEY_PURPOSES[purpose].filter(
@@ -134,7 +134,7 @@ function walk({ pinned, followed, recovery, endorsements, revoked, refused }: Wa
   return { keys: [...keys], paths }
 }
 
-/** The endorser signs until the endorsed key begins. */
+/** Ends the period of the endorser when the endorsed key begins. */
 function endedBy(keys: readonly TrustedKey[], { body }: Endorsement): readonly TrustedKey[] {
   const end = timeOf(body.valid_from)
   return keys.map((key) => {
@@ -161,7 +161,10 @@ interface Endorser {
   isRevoked: boolean
 }
 
-function objection({ body }: Endorsement, { made, own, keys, isRecovery, isRevoked }: Endorser): string | null {
+function endorsementProblem(
+  { body }: Endorsement,
+  { made, own, keys, isRecovery, isRevoked }: Endorser,
+): string | null {
   if (isRevoked) return 'the key that made it is revoked'
   if (isRecovery) return null
   if (timeOf(body.valid_from) < timeOf(body.issued_at)) return 'it endorses a time before it was made'
@@ -178,12 +181,12 @@ function objection({ body }: Endorsement, { made, own, keys, isRecovery, isRevok
   return usable.some((key) => isKeyOfTime(key, keys, at)) ? null : 'it was made outside of the period of its key'
 }
 
-/** As many as two lists of a mebibyte hold. */
+/** As many as two lists of a mebibyte can contain. */
 const MAX_CHECKED = 4096
 
 /**
- * Revocations that are signed, each pair of keys once with its earliest time. Those by recovery keys and those among known
- * keys are read first, so that no number of others hides one.
+ * The revocations with valid signatures: one for each pair of keys, with its earliest time. Revocations by recovery
+ * keys and between known keys are read first, so that a flood of others cannot hide them.
  */
 function validRevocations(
   given: readonly unknown[],
@@ -216,25 +219,25 @@ function revokedKeys(
   { recovery, followed }: Pick<Walk, 'recovery' | 'followed'>,
 ): Map<string, number> {
   const revoked = new Map<string, number>()
-  const note = ({ body }: Revocation) => {
+  const revoke = ({ body }: Revocation) => {
     const [hex, since] = [body.revoked.public_key_hex, timeOf(body.since)]
     revoked.set(hex, Math.min(since, revoked.get(hex) ?? since))
   }
   const byRecovery = revocations.filter(({ body }) => recovery.includes(body.revoked_by.public_key_hex))
-  byRecovery.forEach(note)
+  byRecovery.forEach(revoke)
   const settled = new Set(revoked.keys())
   const others = revocations
     .filter(({ body }) => !settled.has(body.revoked.public_key_hex) && !recovery.includes(body.revoked.public_key_hex))
     .filter((revocation) => mayRevoke(revocation, reached, followed))
-    // The newest keys first: whether one is revoked is known before what it revokes is asked.
+    // Newest keys first, so that a key's own revocation is known before its revocations of others are applied.
     .map((revocation) => ({ revocation, begin: beginOf(revocation.body.revoked_by.public_key_hex, reached) ?? 0 }))
     .toSorted((a, b) => b.begin - a.begin)
     .map(({ revocation }) => revocation)
   const isOwn = ({ body }: Revocation) => body.revoked.public_key_hex === body.revoked_by.public_key_hex
-  others.filter(isOwn).forEach(note)
+  others.filter(isOwn).forEach(revoke)
   for (const revocation of others) {
     if (isOwn(revocation) || revoked.has(revocation.body.revoked_by.public_key_hex)) continue
-    note(revocation)
+    revoke(revocation)
   }
   return revoked
 }
@@ -248,7 +251,7 @@ function mayRevoke({ body }: Revocation, reached: Reached, followed: readonly En
   return begin !== null && ofRevoked !== null && begin > ofRevoked
 }
 
-/** The keys that led to a key, each endorsed by the next. */
+/** The keys in the path to a key, from its endorser backwards. */
 function endorsersOf(hex: string, steps: readonly Endorsement[]): string[] {
   const endorsers: string[] = []
   for (;;) {
@@ -259,17 +262,17 @@ function endorsersOf(hex: string, steps: readonly Endorsement[]): string[] {
   }
 }
 
-/** Keys without a period are neither before nor after others. */
+/** The earliest begin of a key. Null for a key without a period, which is neither earlier nor later than others. */
 function beginOf(hex: string, { keys }: Reached): number | null {
   const begins = keysOf(hex, keys).map(({ validFrom }) => validFrom)
   return begins.reduce((first, begin) => (first === null || (begin !== null && begin < first) ? begin : first), null)
 }
 
-function noteRefusal(refused: Map<string, string>, hex: string, problem: string): void {
+function recordRefusal(refused: Map<string, string>, hex: string, problem: string): void {
   if (hex !== '' && !refused.has(hex)) refused.set(hex, problem)
 }
 
-/** A key that a document names, which is not checked; empty where it names none. */
+/** The key that an unchecked document names. Empty if it names none. */
 function keyIn(value: unknown, field: 'endorsed' | 'revoked' | 'revoked_by'): string {
   const { body } = (value ?? {}) as { body?: Record<string, { public_key_hex?: unknown } | null> | null }
   const hex = body?.[field]?.public_key_hex

@@ -7,27 +7,27 @@ import { canonicalJson } from './canonical.ts'
 import type { FileEntry } from './merkle.ts'
 import { PAYMENT_REFERENCE_PREFIX, RECEIPT_ID_PREFIX, SNAPSHOT_DOMAIN, SOLANA_PAY_PREFIX } from './names.ts'
 
-/** The one text of a transaction: an EVM hash in lower case, a primary-chain signature unchanged. */
+/** The canonical text of a transaction id: an EVM hash in lower case, a primary-chain signature unchanged. */
 export function canonicalTx(tx: string): string {
   return /^0x/i.test(tx) ? tx.toLowerCase() : tx
 }
 
-/** Deterministic for the pair, so a repeated confirmation finds the same receipt (PAY-52). */
+/** Deterministic, so that a repeated confirmation finds the same receipt (PAY-52). */
 export function receiptId(payReqId: string, tx: string): string {
   return `rcpt_${sha256Hex(`${RECEIPT_ID_PREFIX}${payReqId}|${canonicalTx(tx)}`).slice(0, 32)}`
 }
 
 /**
- * The name of a quote that a payment carries on chain (ADD-03). It does not lead back to `pay_req_id`, from which and
- * the transaction the receipt id follows.
+ * The name of a quote in its payment on chain (ADD-03). It must not reveal `pay_req_id`: with the transaction, that
+ * gives the receipt id.
  */
 export function paymentReference(payReqId: string): string {
   return `ref_${sha256Hex(`${PAYMENT_REFERENCE_PREFIX}${payReqId}`).slice(0, 32)}`
 }
 
 /**
- * The `reference` of a quote's Solana Pay code: an address without a key, which wallets add to the payment, so that it
- * can be found on chain by whoever knows the quote.
+ * The `reference` of a quote's Solana Pay code: an address without a key that wallets add to the payment, so that a
+ * caller who knows the quote can find the payment on chain.
  */
 export function solanaPayReference(payReqId: string): string {
   return toBase58(sha256Bytes(utf8(`${SOLANA_PAY_PREFIX}${payReqId}`)))
@@ -37,7 +37,7 @@ export function lockerId(receiptId: string): string {
   return `locker_${sha256Hex(receiptId).slice(0, 12)}`
 }
 
-/** Over rows in code-point order of their filenames. Takes any iterable, so that a million rows need not be in memory. */
+/** Hashes rows in code-point order of filenames. Accepts any iterable, so that a million rows need not be in memory. */
 export function manifestDigest(sortedFiles: Iterable<FileEntry>): string {
   const hash = sha256Stream()
   let separator = '['

@@ -1,5 +1,5 @@
-// How the keys of a gateway change, in signed documents that anybody can check: a key endorses its successor, and a key
-// that was stolen is revoked.
+// Signed documents about changes of a gateway's keys, which anyone can verify: a key endorses its successor, and a
+// stolen key is revoked.
 
 import { sha256Hex } from '#crypto'
 import { asciiBytes, concat, fromHex, toHex } from './bytes.ts'
@@ -26,10 +26,10 @@ export interface EndorsementBody {
   purpose: KeyPurpose
   /** The public address of the gateway. */
   audience: string
-  /** Signs this: the key before, or the recovery key. */
+  /** The signer: the previous key, or the recovery key. */
   endorser: NamedKey
   endorsed: NamedKey
-  /** From here on the endorsed key signs. */
+  /** The endorsed key is valid from this time on. */
   valid_from: string
   issued_at: string
 }
@@ -39,16 +39,16 @@ export interface RevocationBody {
   purpose: KeyPurpose
   audience: string
   revoked: NamedKey
-  /** Signs this: the revoked key itself, a later one, or the recovery key. */
+  /** The signer: the revoked key itself, a later key, or the recovery key. */
   revoked_by: NamedKey
-  /** From here on, whatever the key signed may be of a thief. */
+  /** From this time on, signatures by the key may have been made by a thief. */
   since: string
   issued_at: string
 }
 
 interface Signed<Body> {
   body: Body
-  /** Hex; by Ed25519 over tag, zero byte and the SHA-256 of the canonical body. */
+  /** An Ed25519 signature in hex, over tag, zero byte and the SHA-256 of the canonical body. */
   signature: string
 }
 
@@ -75,11 +75,11 @@ export function signedChange<Body extends EndorsementBody | RevocationBody>(
 }
 
 function message(tag: string, body: object): Uint8Array {
-  const digest = fromHex(sha256Hex(canonicalBytes(body as Json)), 32) as Uint8Array // hex by its making
+  const digest = fromHex(sha256Hex(canonicalBytes(body as Json)), 32) as Uint8Array // always 32 bytes in hex
   return concat(asciiBytes(`${tag}\0`), digest)
 }
 
-/** The endorsement, or why it is none. Only its form and its signature are judged, not whether its signer is trusted. */
+/** The endorsement, or its problem. Checks only its form and signature, not whether its signer is trusted. */
 export function readEndorsement(value: unknown): Endorsement | string {
   const fields = { endorser: isNamedKey, endorsed: isNamedKey, valid_from: isTime, issued_at: isTime }
   const problem = formProblem(value, KEY_ENDORSEMENT_SCHEMA, fields)
@@ -87,21 +87,19 @@ export function readEndorsement(value: unknown): Endorsement | string {
   const endorsement = value as Endorsement // each field was checked
   const { endorser, endorsed } = endorsement.body
   if (endorser.public_key_hex === endorsed.public_key_hex) return 'a key cannot endorse itself'
-  return isSigned(endorser, KEY_ENDORSEMENT_TAG, endorsement) ? endorsement : 'its signature does not hold'
+  return isSigned(endorser, KEY_ENDORSEMENT_TAG, endorsement) ? endorsement : 'its signature is invalid'
 }
 
-/** The revocation, or why it is none, judged as endorsements are. */
+/** The revocation, or its problem. Checks only its form and signature, as for endorsements. */
 export function readRevocation(value: unknown): Revocation | string {
   const fields = { revoked: isNamedKey, revoked_by: isNamedKey, since: isTime, issued_at: isTime }
   const problem = formProblem(value, KEY_REVOCATION_SCHEMA, fields)
   if (problem !== null) return problem
   const revocation = value as Revocation // each field was checked
-  return isSigned(revocation.body.revoked_by, KEY_REVOCATION_TAG, revocation)
-    ? revocation
-    : 'its signature does not hold'
+  return isSigned(revocation.body.revoked_by, KEY_REVOCATION_TAG, revocation) ? revocation : 'its signature is invalid'
 }
 
-/** Unix seconds of a time that was checked. */
+/** The Unix seconds of a validated time. */
 export function timeOf(iso: string): number {
   return unixSeconds(iso) as number
 }
@@ -111,17 +109,17 @@ function isSigned(key: NamedKey, tag: string, { body, signature }: Signed<object
   return publicKey !== null && bytes !== null && isEd25519SignedBy(publicKey, message(tag, body), bytes)
 }
 
-/** A field more would be signed and mean something that this verifier does not know. */
+/** Rejects unknown fields: they would be signed, with a meaning that this verifier does not know. */
 function formProblem(value: unknown, schema: string, fields: Record<string, (value: unknown) => boolean>) {
-  if (!isRecord(value) || !isRecord(value.body) || typeof value.signature !== 'string') return 'it has another form'
+  if (!isRecord(value) || !isRecord(value.body) || typeof value.signature !== 'string') return 'it is malformed'
   const { body } = value
   if (body.schema !== schema) return `its schema is not ${schema}`
-  if (typeof body.purpose !== 'string' || !Object.hasOwn(KEY_PURPOSES, body.purpose)) return 'it has another purpose'
+  if (typeof body.purpose !== 'string' || !Object.hasOwn(KEY_PURPOSES, body.purpose)) return 'its purpose is unknown'
   if (typeof body.audience !== 'string' || body.audience.length > MAX_AUDIENCE || !body.audience.isWellFormed())
     return 'its audience is not an address'
   const known = ['schema', 'purpose', 'audience', ...Object.keys(fields)]
-  const isWhole = Object.keys(body).length === known.length && known.every((name) => Object.hasOwn(body, name))
-  return isWhole && Object.entries(fields).every(([name, test]) => test(body[name])) ? null : 'it has another form'
+  const isComplete = Object.keys(body).length === known.length && known.every((name) => Object.hasOwn(body, name))
+  return isComplete && Object.entries(fields).every(([name, test]) => test(body[name])) ? null : 'it is malformed'
 }
 
 const MAX_AUDIENCE = 2000

@@ -11,14 +11,14 @@ export { type Ed25519Signer, type Ed25519Verifier, ed25519Signer } from '#crypto
 
 export type SigAlg = 'ed25519' | 'secp256k1'
 
-/** `sig_alg` follows from how an identity is written: `0x…` is an EVM address (ENV-11). */
+/** Derives `sig_alg` from the form of an identity: `0x…` is an EVM address (ENV-11). */
 export function sigAlgOf(identity: string): SigAlg {
   return identity.startsWith('0x') ? 'secp256k1' : 'ed25519'
 }
 
 /**
- * Prepares a key for checking signatures. Null for bytes that are not a point, are a second encoding of one, or have
- * small order: common libraries accept such a key, and anybody can sign under it.
+ * Prepares a key for verifying signatures. Null for bytes that are not a point, are not its canonical encoding, or have
+ * small order: common libraries accept such a key, and anyone can make signatures for it.
  */
 export function ed25519PublicKey(bytes: Uint8Array): Ed25519Verifier | null {
   return isStrictEd25519Key(bytes) ? ed25519Verifier(bytes) : null
@@ -35,15 +35,15 @@ export function ed25519PublicKeyFromBase58(text: string): Ed25519Verifier | null
 }
 
 /**
- * As `ed25519PublicKey` and `verify`, for a key that checks one signature: whether its bytes are a point is left to
- * verification, which fails when they are not. Computing the point first takes longer than the rest.
+ * The same as `ed25519PublicKey` and `verify`, for a key that verifies one signature. Verification itself fails if the
+ * key is not a point; computing the point first would take longer than the rest.
  */
 export function isEd25519SignedBy(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   if (!isStrictEncoding(publicKey)) return false
   try {
     return ed25519Verifier(publicKey).verify(message, signature)
   } catch {
-    return false // In browsers, bytes that are no point.
+    return false // In browsers: the bytes are not a point.
   }
 }
 
@@ -66,7 +66,7 @@ export function isOnCurve(bytes: Uint8Array): boolean {
   }
 }
 
-/** EIP-191 personal-sign digest of the exact bytes. */
+/** The EIP-191 personal-sign digest of the exact bytes. */
 export function personalSignDigest(message: Uint8Array): Uint8Array {
   return keccak_256(concat(asciiBytes(`\x19Ethereum Signed Message:\n${message.length}`), message))
 }
@@ -89,7 +89,7 @@ export function recoverPersonalKey(message: Uint8Array, signature: string): Uint
   return recoverKey(personalSignDigest(message), signature)
 }
 
-/** The same for a digest of 32 bytes. */
+/** The uncompressed public key that signed a digest of 32 bytes, or null. */
 export function recoverKey(digest: Uint8Array, signature: string): Uint8Array | null {
   const read = readPersonalSignature(signature)
   if (!read) return null
@@ -103,16 +103,16 @@ export function recoverKey(digest: Uint8Array, signature: string): Uint8Array | 
 
 export type PersonalVerifier = (message: Uint8Array, signature: string) => boolean
 
-/** Prepares a key that was recovered before. */
+/** Prepares a key that was recovered from an earlier signature. */
 export function personalVerifier(publicKey: Uint8Array): PersonalVerifier {
   const isSigned = digestVerifier(publicKey)
   return (message, signature) => isSigned(personalSignDigest(message), signature)
 }
 
 /**
- * Preparing a key takes as long as ten recoveries; then a signature takes less than half of one. It accepts exactly what
- * recovers to this key: the point that the signature names by its x (r) and the parity of its y (v) must be the one that
- * follows from the key.
+ * Preparing a key takes as long as ten recoveries. Each signature then takes less than half as long as a recovery. It
+ * accepts exactly the signatures that recover to this key: the point that a signature names by x (r) and the parity of
+ * y (v) must equal the point that is computed with the key.
  */
 export function digestVerifier(publicKey: Uint8Array): (digest: Uint8Array, signature: string) => boolean {
   const { Point } = secp256k1
@@ -131,10 +131,10 @@ export function digestVerifier(publicKey: Uint8Array): (digest: Uint8Array, sign
   }
 }
 
-/** Of the table of a key's multiples, which has 520 points: about 100 KiB. */
+/** The window of the table of a key's multiples, which has 520 points and takes about 100 KiB. */
 const TABLE_BITS = 4
 
-/** `0x` optional, v 27/28 or 0/1, low s required (ENV-03). */
+/** `0x` is optional, v is 27/28 or 0/1, and s must be low (ENV-03). */
 function readPersonalSignature(signature: string) {
   const bytes = fromHex(signature.replace(/^0x/, '').toLowerCase(), 65)
   const v = bytes?.[64]
@@ -158,23 +158,23 @@ export function evmAddressOf(privateKey: Uint8Array): string {
   return evmAddress(secp256k1.getPublicKey(privateKey, false))
 }
 
-/** Replicas whose clocks differ, or that are replaced one by one, sign with two keys for some time. */
+/** Replicas whose clocks differ, or that are replaced one after the other, sign with two keys for some time. */
 export const HANDOVER_SECONDS = 600
 
-/** When a key of a signing-key list is valid, in Unix seconds; null where it has no limit. */
+/** When a key of a signing-key list is valid, in Unix seconds. Null means no limit. */
 export interface KeyPeriod {
   validFrom: number | null
   validTo: number | null
 }
 
-/** A key that somebody trusts. */
+/** A trusted key. */
 export interface TrustedKey extends KeyPeriod {
   publicKeyHex: string
-  /** What it is trusted for, as signing-key lists write it; null for every use. */
+  /** The trusted use, as in signing-key lists. Null for every use. */
   use: string | null
 }
 
-/** Whether one of the keys is this one, trusted for the use, and of the time. Without a time only keys without a period are. */
+/** Whether this key is trusted for the use at the time. Without a time, only keys without a period are. */
 export function isTrustedKey(
   publicKeyHex: string,
   keys: readonly TrustedKey[],
@@ -189,8 +189,8 @@ export function isTrustedKey(
 }
 
 /**
- * Whether a key of a list may have signed at a time (ADD-07). Signatures older than the first key belong to that key,
- * which existed before the gateway kept a list.
+ * Whether a key of a list may have signed at a time (ADD-07). Signatures from before the first key also belong to that
+ * key, which existed before the gateway published a list.
  */
 export function isKeyOfTime(key: KeyPeriod, all: readonly KeyPeriod[], unixSeconds: number): boolean {
   const first = Math.min(...all.map(({ validFrom }) => validFrom ?? Number.NEGATIVE_INFINITY))

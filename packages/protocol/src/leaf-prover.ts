@@ -1,5 +1,5 @@
-// Merkle proofs of some leaves of a tree whose leaves arrive one after the other. One node for each level is in memory,
-// however many leaves there are.
+// Merkle proofs of some leaves of a tree whose leaves arrive one after the other. Only one node of each level is in
+// memory, however many leaves there are.
 
 import { type ProofStep, parentHash, treeDepth } from './merkle.ts'
 
@@ -10,13 +10,13 @@ export interface LeafProof {
 
 export interface LeafProver {
   add(leaf: string): void
-  /** Adds a leaf whose proof is wanted. The proof is complete after `end`. */
+  /** Adds a leaf and returns its proof, which is complete after `end`. */
   prove(leaf: string): LeafProof
-  /** The bare root. Throws when there is no leaf (MERK-08). */
+  /** The root without its prefix. Throws if there is no leaf (MERK-08). */
   end(): string
 }
 
-/** A node, and the proofs that lead through it. */
+/** A node, and the proofs whose paths contain it. */
 interface Node {
   hash: string
   proofs: readonly ProofStep[][]
@@ -25,7 +25,7 @@ interface Node {
 const NO_PROOFS: readonly ProofStep[][] = []
 
 export function createLeafProver(): LeafProver {
-  /** For each level, a left node that waits for its right one. */
+  /** For each level, a left node that waits for its right sibling. */
   const waiting: (Node | undefined)[] = []
   let count = 0
 

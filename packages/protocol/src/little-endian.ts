@@ -38,7 +38,7 @@ export class Cursor {
 
   prefixed(expected?: number): Uint8Array {
     const length = this.u32()
-    if (expected !== undefined && length !== expected) throw new RangeError('field of another size')
+    if (expected !== undefined && length !== expected) throw new RangeError('field has the wrong size')
     return this.bytes(length)
   }
 
@@ -58,7 +58,7 @@ export class Cursor {
     return Number(value)
   }
 
-  /** What is left, without moving forward. */
+  /** The remaining bytes, without moving forward. */
   rest(): Uint8Array {
     return this.#bytes.subarray(this.#at)
   }

@@ -14,7 +14,7 @@ export interface ProofStep {
   position: 'left' | 'right'
 }
 
-/** Rule 3: the leaf of a file. Its content hash is used without prefix (rule 2). */
+/** Rule 3: the leaf of a file. Its content hash is used without its prefix (rule 2). */
 export function leafHash(file: FileEntry): string {
   return sha256Hex(`${file.filename}:${file.size_bytes}:${bare(file.content_hash)}`)
 }
@@ -24,11 +24,11 @@ export function parentHash(left: string, right: string): string {
   return sha256Hex(left + right)
 }
 
-/** Blocks of a power of two: see `blockNodes`. */
+/** The size of a block is a power of two: see `blockNodes`. */
 export const BLOCK_HEIGHT = 10
 export const BLOCK_LEAVES = 1 << BLOCK_HEIGHT
 
-/** The bare root of sorted leaves, computed block by block to keep the working set in the CPU cache. */
+/** The root of sorted leaves without its prefix, computed block by block to keep the working set in the CPU cache. */
 export function merkleRoot(leaves: readonly string[]): string {
   if (leaves.length === 0) throw new RangeError('cannot build a Merkle tree of an empty file list')
   const nodes = blockNodes(leaves)
@@ -36,9 +36,9 @@ export function merkleRoot(leaves: readonly string[]): string {
 }
 
 /**
- * The nodes BLOCK_HEIGHT levels above the leaves, one for each block; for a single block, its root. Block sizes are a
- * power of two, so a lone node of the last block is also the lone last node of its whole level, and pairs with itself
- * up to the block's height.
+ * The nodes BLOCK_HEIGHT levels above the leaves, one for each block. For a single block, its root. Block sizes are a
+ * power of two, so a lone last node of the last block is also the lone last node of its level, and pairs with itself up
+ * to the block's height.
  */
 export function blockNodes(leaves: readonly string[]): string[] {
   if (leaves.length <= BLOCK_LEAVES) return [fold(leaves.slice(), treeDepth(leaves.length))]
@@ -54,7 +54,7 @@ export function blockNode(leaves: readonly string[]): string {
   return fold(leaves.slice(), BLOCK_HEIGHT)
 }
 
-/** The node that many levels above. Each level overwrites the front of the one below. */
+/** The node this many levels above. Each level overwrites the front of the level below. */
 function fold(nodes: string[], levels: number): string {
   let count = nodes.length
   for (let level = 0; level < levels; level++) {
@@ -103,7 +103,7 @@ export function sibling(level: readonly string[], index: number): ProofStep {
   return { hash: hash as string, position: isRight ? 'left' : 'right' }
 }
 
-/** The bare root that a proof leads to; compare it with the attested one. */
+/** The root that a proof leads to, without its prefix. The caller compares it with the attested root. */
 export function foldProof(leaf: string, proof: readonly ProofStep[]): string {
   return proof.reduce(
     (node, step) => (step.position === 'left' ? parentHash(step.hash, node) : parentHash(node, step.hash)),
@@ -116,13 +116,13 @@ export function treeDepth(leafCount: number): number {
   return leafCount <= 1 ? 0 : 32 - Math.clz32(leafCount - 1)
 }
 
-/** Blocks consist of groups: a proof needs the leaves of one group, and nodes above it that can be kept. */
+/** Blocks consist of groups: a proof needs the leaves of one group, and nodes above it that can be stored. */
 const GROUP_HEIGHT = 3
 export const GROUP_LEAVES = 1 << GROUP_HEIGHT
 
 /**
- * The levels of a block between its groups and its node: a quarter of the block, and all that its proofs need besides
- * the leaves of one group.
+ * The levels of a block between its groups and its node. They take a quarter of the block, and its proofs need nothing
+ * else besides the leaves of one group.
  */
 export function blockLevels(leaves: readonly string[], blockCount: number): string[][] {
   const height = blockCount === 1 ? treeDepth(leaves.length) : BLOCK_HEIGHT
@@ -136,8 +136,8 @@ export function blockLevels(leaves: readonly string[], blockCount: number): stri
 }
 
 /**
- * A proof from the leaves of one group, the levels of its block and those above all blocks (`merkleLevels` of their
- * nodes), so that it takes as much work for a million files as for a thousand.
+ * A proof from the leaves of one group, the levels of its block and the levels above all blocks (`merkleLevels` of
+ * their nodes). It takes as much work for a million files as for a thousand.
  */
 export function proofInBlocks(
   index: number,
@@ -162,9 +162,9 @@ const HASH_LENGTH = 64
 export interface BlockTree {
   /** Leaves in hex, concatenated. */
   add(leaves: string): void
-  /** Adds a whole block by its node. Throws within a block. */
+  /** Adds a full block by its node. Throws if the current block is incomplete. */
   addBlock(node: string): void
-  /** The node of every block, and the bare root over them. Throws when there is no leaf (MERK-08). */
+  /** The node of every block, and the root without its prefix. Throws if there is no leaf (MERK-08). */
   end(): { nodes: string[]; root: string }
 }
 
@@ -182,11 +182,11 @@ export function createBlockTree(): BlockTree {
       }
     },
     addBlock(node) {
-      if (block.length > 0) throw new RangeError('a block begins where the last one ends')
+      if (block.length > 0) throw new RangeError('the current block is incomplete')
       nodes.push(node)
     },
     end() {
-      // Only a block that is not full has another node where it is the only one.
+      // A single block that is not full has a lower node, which is the root.
       if (block.length > 0) nodes.push(nodes.length === 0 ? merkleRoot(block) : blockNode(block))
       return { nodes, root: merkleRoot(nodes) }
     },

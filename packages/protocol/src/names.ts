@@ -1,10 +1,10 @@
-// Every identifier that carries the service's name, and every fixed word of the signed formats.
+// Every identifier that contains the service's name, and every fixed word of the signed formats.
 
 import { asciiBytes } from './bytes.ts'
 
 export const HEADER_ENVELOPE = 'X-Svc-Envelope'
 export const HEADER_SIGNATURE = 'X-Svc-Signature'
-/** The caller of the agent service, where nothing else names it. */
+/** Names the caller of the agent service in requests without an envelope. */
 export const HEADER_IDENTITY = 'X-Svc-Identity'
 
 export const EVIDENCE_SCHEMA = 'svc/evidence/v2'
@@ -13,7 +13,7 @@ export const ANCHOR_SCHEMA = 'svc/anchor/v2'
 export const LOG_ANCHOR_SCHEMA = 'svc/log-anchor/v1'
 export const EVIDENCE_BUNDLE_SCHEMA = 'svc/evidence-bundle/v2'
 export const REDACTED_BUNDLE_SCHEMA = 'svc/redacted-evidence-bundle/v1'
-/** What in-toto calls the type of a predicate: a URI that names no host, so that nobody can lose it. docs/predicate.md */
+/** The predicate type of in-toto: a URI without a host, which cannot be lost like a domain. See docs/predicate.md. */
 export const EVIDENCE_PREDICATE_TYPE = 'urn:svc:evidence-predicate:v1'
 export const SIGNING_KEYS_SCHEMA = 'svc/signing-keys/v1'
 export const KEY_ENDORSEMENT_SCHEMA = 'svc/key-endorsement/v1'
@@ -53,11 +53,11 @@ export const OPS = [
 ] as const
 export type Op = (typeof OPS)[number]
 
-/** What a gateway has keys for that others pin, and the uses of each in a signing-key list. */
+/** The purposes of pinned gateway keys, and the uses of each in a signing-key list. */
 export const KEY_PURPOSES = { statement: ['receipt', 'attestation', 'evidence-envelope'] } as const
 export type KeyPurpose = keyof typeof KEY_PURPOSES
 
-/** Separates statement signatures from everything else the statement key signs (EVID-17). */
+/** Separates statement signatures from everything else that the statement key signs (EVID-17). */
 export const DEFAULT_DOMAIN_TAG = 'SVCGW_CONTENT_ENVELOPE_V2'
 export const DOMAIN_TAG_BYTES = 25
 

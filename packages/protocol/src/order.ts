@@ -1,5 +1,5 @@
-// Two orders of text: files go by code point (Merkle rule 4), keys of canonical JSON by UTF-16 code unit.
-// They differ for U+E000..U+FFFF against characters beyond U+FFFF.
+// Two orders of text: files are sorted by code point (Merkle rule 4), keys of canonical JSON by UTF-16 code unit. They
+// differ when U+E000..U+FFFF is compared with characters beyond U+FFFF.
 
 export function compareCodePoints(a: string, b: string): number {
   const shared = Math.min(a.length, b.length)

@@ -1,4 +1,4 @@
-// Which hosts are on the public internet: the only ones that a program may be made to connect to by others (T-08).
+// Tells whether a host is on the public internet. Only such hosts may be connected to on a caller's request (T-08).
 
 type Subnet = readonly [network: string, prefix: number]
 
@@ -25,7 +25,7 @@ const SPECIAL_IPV4: readonly Subnet[] = [
   ['240.0.0.0', 4], // reserved, and broadcast
 ]
 
-/** Within global unicast. Outside it only the two forms of IPv4 can be public. */
+/** Within global unicast. Outside of it, only the two IPv4 forms can be public. */
 const SPECIAL_IPV6: readonly Subnet[] = [
   ['2001::', 23], // protocol assignments: Teredo, benchmarks, AMT, ORCHID, DRIP
   ['2001:db8::', 32], // documentation
@@ -36,21 +36,21 @@ const SPECIAL_IPV6: readonly Subnet[] = [
 
 const GLOBAL_UNICAST: Subnet = ['2000::', 3]
 const MAPPED: Subnet = ['::ffff:0:0', 96]
-/** IPv4 as IPv6-only networks see it (RFC 6052). The prefix for local use, 64:ff9b:1::/48, is not public. */
+/** IPv4 in IPv6-only networks (RFC 6052). The prefix for local use, 64:ff9b:1::/48, is not public. */
 const NAT64: Subnet = ['64:ff9b::', 96]
 
-/** Names of this machine, of its network, and of the metadata services of clouds. */
+/** Names of this machine and its network, and of cloud metadata services. */
 const PRIVATE_ZONES = ['localhost', 'local', 'internal', 'home.arpa']
 const METADATA_PREFIX = 'metadata.'
 
-/** Whether a host may be public as far as its text tells: a name still has to be looked up. IPv6 without brackets. */
+/** Whether the text of a host allows it to be public. A name must still be resolved. IPv6 has no brackets. */
 export function mayBePublicHost(host: string): boolean {
   return ipv4Bits(host) !== null || ipv6Groups(host) !== null ? isPublicAddress(host) : mayBePublicName(host)
 }
 
 /** The same for a host that is not an address. */
 export function mayBePublicName(name: string): boolean {
-  // A name with a dot at its end is the same host under another name.
+  // A trailing dot is another spelling of the same host.
   const isPlain = name.includes('.') && !name.endsWith('.')
   const isPrivate = name.startsWith(METADATA_PREFIX) || PRIVATE_ZONES.some((zone) => `.${name}`.endsWith(`.${zone}`))
   return isPlain && !isPrivate
@@ -68,10 +68,10 @@ export function isPublicAddress(address: string): boolean {
   return isIn(GLOBAL_UNICAST) && !SPECIAL_IPV6.some(isIn) && tunnelEnds(groups).every(isPublicAddress)
 }
 
-/** The IPv4 hosts that packets to 6to4 (RFC 3056) and ISATAP (RFC 5214) addresses are carried to. */
+/** The IPv4 hosts that receive packets to 6to4 (RFC 3056) and ISATAP (RFC 5214) addresses. */
 function tunnelEnds(groups: readonly number[]): string[] {
   const is6to4 = groups[0] === 0x2002
-  // The two bits that say whether the address is unique or of a group may be anything.
+  // The universal and group bits can have any value.
   const isIsatap = ((groups[4] as number) & ~0x0300) === 0 && groups[5] === 0x5efe
   return [...(is6to4 ? [dotted(groups.slice(1, 3))] : []), ...(isIsatap ? [dotted(groups.slice(6))] : [])]
 }
@@ -89,7 +89,7 @@ function ipv4Bits(text: string): bigint | null {
   return isAddress ? parts.reduce((bits, part) => (bits << 8n) | BigInt(part), 0n) : null
 }
 
-/** The eight groups; null for text that is not an IPv6 address. The last two may be written as an IPv4 address. */
+/** The eight groups, or null for text that is not an IPv6 address. The last two may be written as an IPv4 address. */
 function ipv6Groups(text: string): number[] | null {
   const tail = /(?<=:)\d+\.\d+\.\d+\.\d+$/.exec(text)?.[0]
   if (tail !== undefined) {

@@ -1,6 +1,6 @@
-// Bytes of somebody who may send them without end.
+// Reads untrusted bytes, which may never end, up to a limit.
 
-/** More came than was asked for. */
+/** The source has more bytes than the limit. */
 export class TooManyBytes extends RangeError {
   override name = 'TooManyBytes'
 }
@@ -8,8 +8,8 @@ export class TooManyBytes extends RangeError {
 const FIRST_BYTES = 16_384
 
 /**
- * All bytes, in one piece of memory that grows with them, however small the chunks are. Ends the source and throws
- * `TooManyBytes` as soon as there are more than these.
+ * Reads all bytes into one buffer that grows with them, however small the chunks are. Ends the source and throws
+ * `TooManyBytes` as soon as there are more than `maxBytes`.
  */
 export async function readAtMost(
   maxBytes: number,

@@ -11,11 +11,11 @@ export interface Receipt {
   receipt_id: string
   pay_req_id: string
   /**
-   * The proof that every statement about the locker will name. It ties statements to the receipt by signatures alone;
-   * receipts of older gateways do without.
+   * The proof id that every statement about the locker will contain. It links statements to the receipt by signatures
+   * alone. Receipts of older gateways do not have it.
    */
   proof_id?: string
-  /** Of a renewal: the receipt of the locker that it lengthens and enlarges (ADD-17). It has no locker of its own. */
+  /** For a renewal: the receipt of the locker that it extends (ADD-17). A renewal has no locker of its own. */
   extends?: string
   paid_amount: string
   paid_raw: string
@@ -50,7 +50,7 @@ export function signReceipt(receipt: Receipt, signer: Ed25519Signer): SignedRece
   return signedReceipt(receipt, signer.publicKey, signer.sign(receiptMessage(receipt)))
 }
 
-/** With a signature over `receiptMessage`, for keys that are elsewhere. */
+/** Adds a signature over `receiptMessage`, for external signing keys. */
 export function signedReceipt(receipt: Receipt, publicKey: Uint8Array, signature: Uint8Array): SignedReceipt {
   return { ...receipt, receipt_sig: toHex(signature), receipt_signer_pubkey: toHex(publicKey) }
 }
@@ -61,15 +61,15 @@ export function isReceiptSignedBy(key: Ed25519Verifier, receipt: SignedReceipt):
 }
 
 /**
- * What a payer signs to get the receipt of their payment again without naming its transaction (ADD-13). Wallets show it
- * as text. `confirmUrl` is the address that confirms payments, as the quote has it. The signature is of use for nothing
- * else, so it may be repeated.
+ * The text that a payer signs to get the receipt of a payment again without its transaction (ADD-13). Wallets display
+ * it. `confirmUrl` is the URL for confirmations in the quote. The signature is valid for nothing else, so it may be
+ * sent repeatedly.
  */
 export function receiptClaim(confirmUrl: string, payReqId: string): Uint8Array {
   return utf8(`${RECEIPT_CLAIM_TAG}\nSend me the receipt of my payment.\nservice: ${confirmUrl}\nquote: ${payReqId}`)
 }
 
-/** Whether the payer signed: base58 of an Ed25519 signature, or an EIP-191 personal signature of an EVM account. */
+/** Whether the payer signed: an Ed25519 signature in base58, or an EIP-191 personal signature of an EVM account. */
 export function isClaimSignedBy(payer: string, claim: Uint8Array, signature: string): boolean {
   if (sigAlgOf(payer) === 'secp256k1') return isPersonallySignedBy(payer, claim, signature)
   const key = ed25519PublicKeyFromBase58(payer)

@@ -1,5 +1,5 @@
-// Redacted evidence bundles (ADD-18): a statement without the receipt, and either some files with their Merkle proofs or
-// the leaves of all files without their names. docs/redacted-bundles.md describes the format.
+// Redacted evidence bundles (ADD-18): a statement without the receipt, and either some files with their Merkle proofs
+// or the leaves of all files without their names. docs/redacted-bundles.md describes the format.
 
 import type { EvidenceEnvelope } from './evidence.ts'
 import type { KeyChanges } from './follow-keys.ts'
@@ -10,13 +10,13 @@ import { EVIDENCE_SCHEMA, MERKLE_ALGORITHM, REDACTED_BUNDLE_SCHEMA } from './nam
 export const REDACTIONS = ['chosen_files', 'no_names'] as const
 export type Redaction = (typeof REDACTIONS)[number]
 
-/** A row of `files`. Its content hash is bare. */
+/** A row of `files`. Its content hash has no prefix. */
 export interface ShownFile extends FileEntry {
   leaf_index: number
   proof: ProofStep[]
 }
 
-/** What a bundle says of its statement. */
+/** The parts of a bundle about its statement. */
 interface Stated<Anchor, Absence, LogAnchor> {
   envelope: EvidenceEnvelope
   anchor: Anchor | null
@@ -34,8 +34,8 @@ const LOG_ANCHOR_FIELDS = ['chain', 'tx', 'slot', 'block_time', 'signer', 'paylo
 const REGISTRY_FIELDS = ['program', 'credential', 'schema', 'nonce', 'attestation', 'mode', 'replaced_previous']
 
 /**
- * Everything but the files or leaves. It takes the fields that it knows and no others, so that nothing that a gateway
- * adds to its bundles gets into a redacted one.
+ * Everything except the files or leaves. It copies only known fields, so that nothing that a gateway adds to its
+ * bundles gets into a redacted one.
  */
 export function redactedHead<
   Anchor extends { readonly sas?: unknown },
@@ -60,7 +60,7 @@ export function redactedHead<
   }
 }
 
-/** Of the signing-key list only what lets a reader follow keys from a pinned one to the one that signed. */
+/** The part of the signing-key list that leads from a pinned key to the key that signed. */
 function signedChanges({ endorsements, revocations }: Stated<unknown, unknown, unknown>['key_changes']) {
   const signed = {
     endorsements: endorsements.map(readEndorsement).filter((change) => typeof change !== 'string'),
@@ -69,14 +69,14 @@ function signedChanges({ endorsements, revocations }: Stated<unknown, unknown, u
   return signed.endorsements.length + signed.revocations.length > 0 && { signing_keys: signed }
 }
 
-/** The fields of an anchor that are known to lead nobody to the receipt. */
+/** The fields of an anchor that are known not to reveal the receipt. */
 export function shownAnchor<Anchor extends { readonly sas?: unknown }>(anchor: Anchor): Anchor {
   const shown = picked(anchor, ANCHOR_FIELDS)
   const { sas } = anchor
   return typeof sas === 'object' && sas !== null ? { ...shown, sas: picked(sas, REGISTRY_FIELDS) } : shown
 }
 
-/** The fields that are left out are optional ones. */
+/** The omitted fields must be optional. */
 function picked<T extends object>(object: T, fields: readonly string[]): T {
   return Object.fromEntries(Object.entries(object).filter(([field]) => fields.includes(field))) as T
 }
@@ -88,7 +88,7 @@ export const PUBLISHED_STEP =
 // The steps of how_to_verify: for a reader who has nothing but the bundle, one sentence each.
 const FIRST_STEP: Record<Redaction, string> = {
   chosen_files:
-    'For each of files, hash "{filename}:{size_bytes}:{content_hash}" with SHA-256, then go through proof: hash the hex digest so far together with the hash of the step, which stands on the side that position names, and compare what remains with envelope.body.merkle_root; the number of steps must be the depth of a tree of envelope.body.file_count leaves, and bit i of leaf_index is 1 where step i is on the left.',
+    'For each of files, hash "{filename}:{size_bytes}:{content_hash}" with SHA-256, then go through proof: hash the hex digest so far together with the hash of the step, which is on the side that position names, and compare what remains with envelope.body.merkle_root; the number of steps must be the depth of a tree of envelope.body.file_count leaves, and bit i of leaf_index is 1 where step i is on the left.',
   no_names:
     'Count leaf_hashes and compare with envelope.body.file_count, hash pairs of them level by level with SHA-256 of their hex digits (a last one without a partner pairs with itself), and compare what remains with envelope.body.merkle_root; the leaf of a file that you have is the SHA-256 of "{filename}:{size_bytes}:{content_hash}".',
 }
@@ -98,7 +98,7 @@ function howToVerify(redaction: Redaction, domainTag: string): string[] {
     FIRST_STEP[redaction],
     'Write envelope.body as canonical JSON (RFC 8785, integers only), hash it with SHA-256, and compare the result with envelope.statement_digest.',
     `Put together 58 bytes (the 25 ASCII characters ${domainTag}, a zero byte, and the 32 bytes of the digest) and verify envelope.signature over them by Ed25519 with a key that you did not get from this bundle or its gateway.`,
-    'Do not take what is not shown for checked: envelope.body says how many files and bytes there are, and nothing here shows the others.',
+    'Do not treat anything else as verified: envelope.body counts all files and bytes, and this bundle shows nothing about the other files.',
     PUBLISHED_STEP,
   ]
 }

@@ -60,7 +60,7 @@ export function encodeRecord(record: RegistryRecord): Uint8Array {
   )
 }
 
-/** The record in these bytes, or null when they are cut short, too long, or hold fields of another size. */
+/** The record, or null if the bytes are truncated, too long, or contain fields of the wrong size. */
 export function decodeRecord(data: Uint8Array): RegistryRecord | null {
   try {
     const cursor = new Cursor(data)
@@ -80,7 +80,7 @@ export function decodeRecord(data: Uint8Array): RegistryRecord | null {
   }
 }
 
-/** One account for each receipt (`latest`), or one for each snapshot (SAS-05). */
+/** The nonce of one account for each receipt (`latest`), or of one for each snapshot (SAS-05). */
 export function registryNonce(proofId: string, snapshotId?: string): Uint8Array {
   const suffix = snapshotId === undefined ? '' : `|${snapshotId}`
   return hexBytes(sha256Hex(REGISTRY_NONCE_PREFIX + proofId + suffix), 32)
@@ -150,7 +150,7 @@ export function readRegistryAccount(account: Uint8Array): RegistryAccount | null
   }
 }
 
-/** A program-derived address: the first hash, counting the bump down, that is not a curve point. */
+/** A program-derived address: the first hash that is not a curve point, counting the bump down. */
 function derive(...seeds: Uint8Array[]): string {
   for (let bump = 255; bump >= 0; bump--) {
     const preimage = concat(

@@ -1,4 +1,4 @@
-// The signed envelope of a request: two headers that bind method, path, body and operation to a key, once.
+// The signed envelope of a request: two headers that bind method, path, body and operation to a key, for one use.
 
 import { sha256Hex } from '#crypto'
 import { fromBase58, fromBase64Url, isHex, toBase58, toBase64Url, utf8 } from './bytes.ts'
@@ -18,7 +18,7 @@ export interface RequestEnvelope {
   path: string
   body_sha256: string
   sig_alg: SigAlg
-  /** The address of the service. A gateway reads it only where neither locker nor receipt is named. */
+  /** The address of the service. A gateway reads it only if neither a locker nor a receipt is named. */
   aud?: unknown
 }
 
@@ -27,7 +27,7 @@ export const MAX_LIFETIME_SECONDS = 60
 export const MAX_CLOCK_LEAD_SECONDS = 30
 export const EMPTY_BODY_SHA256 = sha256Hex('')
 
-/** GET, HEAD and DELETE carry no body and bind the empty string; other methods bind the hash of the exact bytes. */
+/** GET, HEAD and DELETE have no body and bind the empty string. Other methods bind the hash of the exact bytes. */
 export function bodyBinding(method: string, body: Uint8Array): string {
   return isBodyless(method) ? '' : sha256Hex(body)
 }
@@ -133,9 +133,9 @@ export interface RequestFacts {
   method: string
   /** The raw request target: path and query as they were sent. */
   target: string
-  /** Whatever followed the headers, also where nothing should. */
+  /** The bytes after the headers, even if the method should have none. */
   body: Uint8Array
-  /** Each is an op, or a list of ops of which one is enough. */
+  /** Ops that are all required. For a nested list, one of its ops is enough. */
   requiredOps: readonly (string | readonly string[])[]
   /** Unix seconds. */
   now: number
@@ -150,7 +150,7 @@ export type EnvelopeRejection =
   | 'BODY_HASH_MISMATCH'
   | 'MISSING_OPS'
 
-/** The first way in which a verified envelope does not fit its request, in the order of AMB-04; null when it fits. */
+/** The first mismatch between a verified envelope and its request, in the order of AMB-04, or null. */
 export function envelopeRejection(envelope: RequestEnvelope, request: RequestFacts): EnvelopeRejection | null {
   if (envelope.exp <= request.now) return 'EXPIRED_ENVELOPE'
   if (envelope.iat > request.now + MAX_CLOCK_LEAD_SECONDS) return 'ENVELOPE_NOT_YET_VALID'
@@ -174,8 +174,8 @@ function bindsBody(envelope: RequestEnvelope, { method, body }: RequestFacts): b
 }
 
 /**
- * Paths agree segment by segment, each decoded once: `%C3%A9` is `é`, but `a%2Fb` is one segment and `a/b` are two.
- * An envelope path with a query must be the whole raw target (ENV-06).
+ * Paths are compared segment by segment, each decoded once: `%C3%A9` is `é`, but `a%2Fb` is one segment and `a/b` are
+ * two. An envelope path with a query must equal the entire raw target (ENV-06).
  */
 export function isSamePath(signed: string, target: string): boolean {
   if (signed === target) return true

@@ -1,4 +1,4 @@
-// SHA-256 for other packages (OpenSSL on servers, noble in browsers), and of a file's content.
+// SHA-256 for other packages (OpenSSL on servers, noble in browsers), and the hash of a file's content.
 
 import { sha256Stream } from '#crypto'
 
@@ -6,11 +6,11 @@ export { sha256Bytes, sha256Hex, sha256Stream } from '#crypto'
 
 export interface ContentHash {
   size_bytes: number
-  /** Bare. */
+  /** Without the prefix `sha256:`. */
   content_hash: string
 }
 
-/** Null as soon as there are more than `maxBytes`; the rest is not read. */
+/** Null as soon as there are more than `maxBytes`. The rest is not read. */
 export async function hashContent(
   pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   maxBytes: number,

@@ -1,4 +1,4 @@
-// Short-URL tokens: one operation on one file until a time. Anybody who has a token can read it; nobody can forge one.
+// Short-URL tokens allow one operation on one file until they expire. Their content is readable, but cannot be forged.
 
 import { concat, fromBase64Url, toBase64Url } from './bytes.ts'
 import { canonicalBytes, type Json } from './canonical.ts'
@@ -15,21 +15,21 @@ interface TokenFields {
   lockerId: string
   method: TokenMethod
   nonce: string
-  /** An opaque code: the token never names the provider (GEN-11). */
+  /** An opaque code, because the token never names the provider (GEN-11). */
   provider: number
   /** Absent in tokens of releases up to 1.0.0. */
   minted?: Minted
 }
 
-/** What ends a token before its time. */
+/** Values that let the gateway revoke a token before it expires. */
 interface Minted {
-  /** Stands for the key that asked for the token; means nothing to anybody but the gateway. */
+  /** A pseudonym of the key that requested the token. Only the gateway can resolve it. */
   by: string
-  /** The access epoch of the locker at that moment. */
+  /** The access epoch of the locker when the token was made. */
   epoch: number
 }
 
-/** New tokens carry the filename; old ones only its SHA-256 (SHORT-12). */
+/** New tokens contain the filename, old ones only its SHA-256 (SHORT-12). */
 export type ShortUrlToken = TokenFields & ({ filename: string } | { filenameHash: string })
 
 export function mintToken(token: TokenFields & { filename: string }, signer: Ed25519Signer): string {

@@ -1,6 +1,6 @@
-// A JSON parser for signed documents (ADD-05). It refuses what parsers disagree about: duplicate keys, invalid UTF-8, a
-// byte order mark, numbers beyond a double, and nesting deep enough to exhaust a stack. A limit on the number of values
-// bounds the time that a short but hostile document takes.
+// A JSON parser for signed documents (ADD-05). It refuses input on which parsers disagree: duplicate keys, invalid
+// UTF-8, a byte order mark, numbers beyond a double, and nesting that is deep enough to exhaust a stack. A limit on the
+// number of values bounds the time that a short but hostile document takes.
 
 import { fromUtf8 } from './bytes.ts'
 import type { Json } from './canonical.ts'
@@ -11,7 +11,7 @@ export class StrictJsonError extends Error {
   override name = 'StrictJsonError'
 }
 
-/** `depth`: how many levels are around the text, where it is a part of a document. */
+/** `depth`: how many levels surround the text, if it is part of a document. */
 export function parseStrictJson(input: string | Uint8Array, maxBytes: number, maxValues = Infinity, depth = 0): Json {
   if (input.length > maxBytes) throw new StrictJsonError(`longer than ${maxBytes} bytes`)
   const text = typeof input === 'string' ? input : fromUtf8(input)
@@ -19,13 +19,13 @@ export function parseStrictJson(input: string | Uint8Array, maxBytes: number, ma
   return readPlain(text, maxValues, depth) ?? new Reader(text, maxValues).document(depth)
 }
 
-/** A longer document could hold so many values that native code takes long to build them. */
+/** A longer document could contain so many values that native code takes long to build them. */
 const MAX_PLAIN_LENGTH = 4096
 
 /**
- * A short document that reads the same when it is written again, as `JSON.stringify` and canonical JSON write it: it has
- * no key twice and no number beyond a double, so the engine's own parser, which is many times faster, reads it strictly.
- * Undefined for any other text. One with a backslash is left to the reader, because engines have misread escaped keys.
+ * Reads a short document that `JSON.stringify` would write in the same way. Such text has no duplicate key and no
+ * number beyond a double, so the engine's own parser, which is many times faster, reads it strictly. Returns undefined
+ * for any other text. Text with a backslash is left to the `Reader`, because engines have misread escaped keys.
  */
 function readPlain(text: string, maxValues: number, depth: number): Json | undefined {
   if (text.length > MAX_PLAIN_LENGTH || text.includes('\\')) return undefined
@@ -38,7 +38,7 @@ function readPlain(text: string, maxValues: number, depth: number): Json | undef
   }
 }
 
-/** Throws where the value is nested too deep. */
+/** Throws if the value is nested too deeply. */
 function countValues(value: Json, depth: number): number {
   if (value === null || typeof value !== 'object') return 1
   if (depth > MAX_DEPTH) throw new StrictJsonError(`nested deeper than ${MAX_DEPTH}`)
@@ -132,13 +132,13 @@ class Reader {
     try {
       return JSON.parse(token)
     } catch {
-      throw this.#error('a string with a bad escape or a control character')
+      throw this.#error('a string has an invalid escape or a control character')
     } finally {
       this.#at = end + 1
     }
   }
 
-  /** By hand: one regular expression over a long string overflows the engine's stack. */
+  /** Searches in a loop, because a regular expression over a long string overflows the engine's stack. */
   #closingQuote(): number {
     const { length } = this.#text
     for (let at = this.#at + 1; at < length; at++) {
@@ -146,7 +146,7 @@ class Reader {
       if (code === QUOTE) return at
       if (code === BACKSLASH) at++
     }
-    throw this.#error('a string without end')
+    throw this.#error('a string is not terminated')
   }
 
   #number(): number {

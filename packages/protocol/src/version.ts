@@ -1,2 +1,2 @@
-/** The version of this software, in its only place: what is built is stamped with it. The interface has its own. */
+/** The version of this software, defined only here and stamped into builds. The interface has a separate version. */
 export const VERSION = '1.1.0'

@@ -8,7 +8,7 @@ import { fromBase58, fromBase64, fromBase64Url, fromHex, toBase58, toBase64, toB
 
 const LENGTHS = [0, 1, 32, 33, 64]
 
-it('T-129 no made-up input breaks the rules of the encodings of bytes', async () => {
+it('T-129 no made-up input breaks the rules of byte encodings', async () => {
   const bytes = LENGTHS.map((length) => Uint8Array.from({ length }, (_, i) => i))
   expect(
     await problemWith({
@@ -21,15 +21,15 @@ it('T-129 no made-up input breaks the rules of the encodings of bytes', async ()
           checkText(given, fromBase64(given), toBase64, 'base64')
           checkText(given, fromBase64Url(given), toBase64Url, 'base64url')
           for (const length of LENGTHS)
-            mustEqual(fromBase58(given, length), general(given, length), 'reads other base58')
+            mustEqual(fromBase58(given, length), general(given, length), 'base58 is read differently')
         }
-        must(Buffer.from(fromBase64Url(toBase64Url(input))!).equals(input), 'base64url is other bytes when it is read')
+        must(Buffer.from(fromBase64Url(toBase64Url(input))!).equals(input), 'base64url does not decode to its bytes')
       },
     }),
   ).toBeNull()
 })
 
-/** Bytes have one text, which is the one that Node writes. */
+/** Bytes have exactly one text: the one that Node writes. */
 function checkText(
   given: string,
   read: Uint8Array | null,
@@ -37,8 +37,8 @@ function checkText(
   name: BufferEncoding,
 ): void {
   const bytes = Buffer.from(given, name)
-  must((read !== null) === (bytes.toString(name) === given), `does not take just what is ${name}`)
-  if (read) must(bytes.equals(read) && write(read) === given, `${name} is another text when it is written`)
+  must((read !== null) === (bytes.toString(name) === given), `accepts text that is not ${name}, or refuses ${name}`)
+  if (read) must(bytes.equals(read) && write(read) === given, `${name} is written differently than it was read`)
 }
 
 function general(given: string, length: number): Uint8Array | null {

@@ -30,7 +30,7 @@ describe('encodings', () => {
     )
   })
 
-  it('agree with a general decoder about every text', () => {
+  it('agree with a general decoder on every text', () => {
     const general = (decode: () => Uint8Array) => {
       try {
         return decode()
@@ -57,7 +57,7 @@ describe('encodings', () => {
     expect(fromHex('00', 2)).toBeNull()
   })
 
-  it('convert text to UTF-8 and back, and refuse lone surrogates and bad bytes', () => {
+  it('convert text to UTF-8 and back, and refuse lone surrogates and invalid bytes', () => {
     expect(fromUtf8(utf8('é😀'))).toBe('é😀')
     expect(fromUtf8(Uint8Array.of(0xc0, 0x80))).toBeNull()
     expect(() => utf8('\ud800')).toThrow(RangeError)
@@ -72,14 +72,14 @@ describe('encodings', () => {
 })
 
 describe('SHA-256', () => {
-  it('MERK-01 has known values, and takes text as UTF-8', () => {
+  it('MERK-01 matches known values, and hashes text as UTF-8', () => {
     expect(sha256Hex('')).toBe('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855')
     const stream = sha256Stream()
     for (const char of 'é😀a') stream.update(char)
     expect([sha256Hex('é😀a'), stream.hex()]).toEqual(Array(2).fill(sha256Hex(utf8('é😀a'))))
   })
 
-  it('MERK-01 is the same whole, in pieces, and in both implementations', () => {
+  it('MERK-01 is the same for whole and split input, and in both implementations', () => {
     fc.assert(
       fc.property(fc.array(anyBytes), (parts) => {
         const stream = sha256Stream()

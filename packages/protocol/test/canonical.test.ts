@@ -10,7 +10,7 @@ const anyText = fc.oneof(
 )
 
 describe('canonical text', () => {
-  it('EVID-06 is that of JSON.stringify for any well-formed text', () => {
+  it('EVID-06 equals that of JSON.stringify for any well-formed text', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         expect(canonicalJson(text)).toBe(JSON.stringify(text))
@@ -19,13 +19,13 @@ describe('canonical text', () => {
     )
   })
 
-  it('EVID-06 is the text between quotes exactly when isPlainText says so, for every code unit', () => {
+  it('EVID-06 is the text in quotes exactly if isPlainText is true, for every code unit', () => {
     const texts = Array.from({ length: 0x10000 }, (_, code) => `a${String.fromCharCode(code)}b`)
     const isWrong = (text: string) => isPlainText(text) !== (JSON.stringify(text) === `"${text}"`)
     expect(texts.filter(isWrong)).toEqual([])
   })
 
-  it('EVID-05 is the same for objects in a list as for each alone, whatever keys the one before has', () => {
+  it('EVID-05 of an object in a list does not depend on the keys of the previous object', () => {
     const object = fc.dictionary(fc.constantFrom('a', 'b', 'c', '\ud83d\ude00', '\uffff'), fc.integer())
     const nested = fc.oneof(object, fc.dictionary(fc.constantFrom('a', 'b'), object))
     fc.assert(
@@ -37,7 +37,7 @@ describe('canonical text', () => {
     )
   })
 
-  it('EVID-06 names the place of a value that has no canonical form', () => {
+  it('EVID-06 fails with the path of a value that has no canonical form', () => {
     expect(() => canonicalJson({ a: { b: [1, { c: 0.5 }] } })).toThrow('$.a.b.c: not an integer')
     expect(() => canonicalJson(0.5)).toThrow('$: not an integer')
     expect(() => canonicalJson({ a: { '\ud800': 1 } })).toThrow('$.a.\ud800: lone surrogate')

@@ -5,15 +5,15 @@ import { issueStatement } from '../src/evidence.ts'
 import { ed25519Signer } from '../src/keys.ts'
 import { EVIDENCE_PREDICATE_TYPE } from '../src/names.ts'
 
-it('DSSE-01 what is signed is encoded as DSSE says', () => {
-  // The example of the DSSE protocol, and lengths that count bytes.
+it('DSSE-01 the signed bytes have the encoding of DSSE', () => {
+  // The example of the DSSE specification, and lengths in bytes.
   const hello = preAuthEncoding('http://example.com/HelloWorld', utf8('hello world'))
   expect(fromUtf8(hello)).toBe('DSSEv1 29 http://example.com/HelloWorld 11 hello world')
   expect(fromUtf8(preAuthEncoding('ü', utf8('€')))).toBe('DSSEv1 2 ü 3 €')
   expect(toHex(preAuthEncoding('', Uint8Array.of(0xff, 0)))).toBe(`${toHex(utf8('DSSEv1 0  2 '))}ff00`)
 })
 
-it('DSSE-01 DSSE-04 envelope, statement and bundle have the fields of their formats, and the same bytes every time', () => {
+it('DSSE-01 DSSE-04 envelope, statement and bundle have the fields of their formats, and always the same bytes', () => {
   const signer = ed25519Signer(new Uint8Array(32).fill(7))
   const statement = {
     proofId: '0'.repeat(32),
@@ -59,7 +59,7 @@ it('DSSE-01 DSSE-04 envelope, statement and bundle have the fields of their form
   })
 })
 
-it('DSSE-02 the predicate type is a URI that names no host', () => {
+it('DSSE-02 the predicate type is a URI without a host', () => {
   const { protocol, host, href } = new URL(EVIDENCE_PREDICATE_TYPE)
   expect([protocol, host, href]).toEqual(['urn:', '', EVIDENCE_PREDICATE_TYPE])
 })

@@ -1,5 +1,5 @@
-// For tests: our rule for Ed25519 signatures (ADD-04), written a second time with plain integers. Nothing of the curve is
-// shared with the code that it judges.
+// For tests: a second implementation of our rule for Ed25519 signatures (ADD-04), with plain integers. It shares no
+// curve arithmetic with the tested code.
 
 import { sha512 } from '@noble/hashes/sha2.js'
 import { concat, equalBytes, fromHex, toHex } from '../src/bytes.ts'
@@ -23,7 +23,7 @@ interface Point {
 const ZERO: Point = { x: 0n, y: 1n }
 const BASE = decode(bytes32(mod(4n * inverse(5n)))) as Point
 
-/** RFC 8032 without the cofactor; A and R in their one encoding and not of small order; S below the group order. */
+/** RFC 8032 without the cofactor. A and R are canonical and not of small order, and S is below the group order. */
 export function isValidByRule({ publicKey, message, signature }: Signed): boolean {
   if (publicKey.length !== 32 || signature.length !== 64) return false
   const encodedR = signature.subarray(0, 32)
@@ -34,7 +34,7 @@ export function isValidByRule({ publicKey, message, signature }: Signed): boolea
   return equalBytes(encode(multiply(BASE, s)), encode(add(r, multiply(a, k))))
 }
 
-/** Numbers of the curve as bytes, the lowest byte first. */
+/** Numbers of the curve as bytes, lowest byte first. */
 export function littleEndian(bytes: Uint8Array): bigint {
   return BigInt(`0x${toHex(Uint8Array.from(bytes).reverse())}`)
 }
@@ -60,7 +60,7 @@ function inverse(value: bigint): bigint {
   return power(value, P - 2n)
 }
 
-/** Null for bytes that are no point, or not in the encoding that `encode` gives it. */
+/** Null for bytes that are not a point, or not the encoding that `encode` gives it. */
 function decode(bytes: Uint8Array): Point | null {
   const y = littleEndian(bytes) & (2n ** 255n - 1n)
   const isOdd = littleEndian(bytes) >> 255n

@@ -61,13 +61,13 @@ describe('verification facts', () => {
     expect(isVerified(record)).toBe(verified)
   })
 
-  it('T-38 VER-10 are always all eight, and each is left unchecked for some record', () => {
+  it('T-38 VER-10 are always all eight, and each is unchecked for some record', () => {
     const all = Object.values(records).map((record) => verificationFacts(record, own))
     for (const facts of all) expect(Object.keys(facts)).toEqual([...FACTS])
     for (const fact of FACTS) expect(all.map((facts) => facts[fact])).toContain('not_checked')
   })
 
-  it('VER-05 do not pass a signature without a key', () => {
+  it('VER-05 never contain a passed signature without a key', () => {
     const none = { key: null, domainTag: DEFAULT_DOMAIN_TAG }
     expect(verificationFacts(v2, none).signature_valid).toBe('failed')
     expect(verificationFacts(v1, none).signature_valid).toBe('unavailable')

@@ -29,7 +29,7 @@ const anyFile: fc.Arbitrary<FileEntry> = fc.record({
   ),
 })
 
-/** Adds this many rows at a time. */
+/** Adds this many rows in each call. */
 function digestsOf(lockerId: string, files: readonly FileEntry[], chunkSize: number) {
   const hasher = hashFileList(lockerId)
   for (let start = 0; start < files.length; start += chunkSize) {
@@ -44,7 +44,7 @@ function digestsOf(lockerId: string, files: readonly FileEntry[], chunkSize: num
 }
 
 describe('the digests of a long file list', () => {
-  it('EVID-02 MERK-13 equal those of a list in memory, whatever its files and chunks', () => {
+  it('EVID-02 MERK-13 equal those of a list in memory, for any files and chunks', () => {
     fc.assert(
       fc.property(
         fc.array(anyFile, { maxLength: 30 }),
@@ -59,7 +59,7 @@ describe('the digests of a long file list', () => {
     )
   })
 
-  it.each(vectors.merkle.sets)('EVID-02 MERK-13 of $file_count files are those of another implementation', (set) => {
+  it.each(vectors.merkle.sets)('EVID-02 MERK-13 of $file_count files equal those of another implementation', (set) => {
     const files = sortedByFilename(
       set.input_order_filenames.map((name) => vectors.files.find((file) => file.filename === name)!),
     )
@@ -69,7 +69,7 @@ describe('the digests of a long file list', () => {
     })
   })
 
-  it('EVID-06 EVID-07 do not exist for values without canonical text', () => {
+  it('EVID-06 EVID-07 fail for values without canonical text', () => {
     const file = { filename: 'a', size_bytes: 1, content_hash: 'ab'.repeat(32) }
     for (const wrong of [
       { filename: 'a\ud800' },

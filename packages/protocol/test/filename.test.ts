@@ -10,7 +10,7 @@ const segment = anyText.map((text) => text.toWellFormed().replace(/[:\\/.\p{Cc}]
 const path = fc.array(segment, { minLength: 1, maxLength: 3 }).map((segments) => segments.join('/'))
 
 describe('filenames', () => {
-  it('AMB-22 T-06 are accepted or refused as the list says', () => {
+  it('AMB-22 T-06 are accepted or refused as listed', () => {
     const wrong = HOSTILE_FILENAMES.filter(({ name, accepted }) => (problem(name) === null) !== accepted)
     expect(wrong).toEqual([])
   })
@@ -53,7 +53,7 @@ describe('filenames', () => {
     const poison = fc.constantFrom(':', '\\', '..', '\0', '\n', '\r', '\x7f', '\x80', '\x9f', '\ud800', '//', '/./')
     fc.assert(
       fc.property(path, poison, fc.nat(), (name, bad, at) => {
-        // Insert between whole characters: a high surrogate before a low one would make a valid character.
+        // Insert between complete characters: a high surrogate before a low one would make a valid character.
         const characters = [...name]
         const place = at % (characters.length + 1)
         const poisoned = [...characters.slice(0, place), bad, ...characters.slice(place)].join('')
@@ -63,7 +63,7 @@ describe('filenames', () => {
     )
   })
 
-  it('AMB-22 are limited in bytes of UTF-8, whatever their characters', () => {
+  it('AMB-22 are limited in bytes of UTF-8, for all characters', () => {
     const character = fc.constantFrom('a', 'é', '€', '😀', '\uffff', '\u{10ffff}', 'ß')
     fc.assert(
       fc.property(fc.array(character, { minLength: 100, maxLength: 400 }), (characters) => {

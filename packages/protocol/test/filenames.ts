@@ -1,5 +1,5 @@
-// Names that have broken other stores, and plain ones that must still work. Which are accepted was decided by hand from
-// the rules, with the default system prefix, and not by running the code.
+// Names that have broken other stores, and plain names that must still work. The accepted names were selected by hand
+// from the rules, with the default system prefix, and not by running the code.
 
 const PLAIN = words(`
   a A 0 a.txt A.TXT a.tar.gz README Makefile a. a.b.c a.b. a/b. _ __ - -- ~ = , @ ! $ ^ ( ) [ ] { } (1) [1] {1}
@@ -60,7 +60,7 @@ const TWINS_AND_SCRIPTS = words(`
   Tiếng-Việt.txt 漢字/仮名.txt 😀 😀.png 👍🏽 🇨🇭 👩‍👩‍👧‍👦.png ❤️ #️⃣ 𝕒 𝒜.txt 𠮷野家.txt Ａ．ｔｘｔ
 `).concat([`Z${'\u0310'.repeat(100)}`, `\ufdfa\ufdfa`])
 
-/** Not control characters by Unicode's classes: spaces, joiners, direction marks, private use. */
+/** Characters that Unicode does not class as control: spaces, joiners, direction marks, private use. */
 const ODD_CODE_POINTS = [
   ...[0xa0, 0xad, 0x34f, 0x61c, 0x115f, 0x1680, 0x180e, 0x2000, 0x200a, 0x200b, 0x200c, 0x200d, 0x200e, 0x200f, 0x2028],
   ...[0x2029, 0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x202f, 0x205f, 0x2060, 0x2066, 0x2067, 0x2068, 0x2069, 0x206f],
@@ -108,7 +108,7 @@ const BROKEN_UNICODE = ['\ud800', '\udbff', '\udc00', '\udfff', '\udc00\ud800', 
   .flatMap(inThreePlaces)
   .concat(['\ud83d', '\ude00', '\ude00\ud83d', '.svc/\ud800', 'a/\udfff/b', '\ud800'.repeat(600)])
 
-/** C0, DEL and C1, each of them. */
+/** Every character of C0, DEL and C1. */
 const CONTROLS = [...range(0x00, 0x1f), 0x7f, ...range(0x80, 0x9f)]
   .flatMap((code) => inThreePlaces(String.fromCodePoint(code)))
   .concat(['\0', '\n', '\t', '\r\n\r\n', 'a.txt\r\nSet-Cookie', 'a.php\0.txt', '.svc/\0', 'a/\u0085', '\u001b[2J'])
@@ -131,7 +131,7 @@ function inThreePlaces(text: string): string[] {
   return [`${text}a`, `a${text}b`, `a${text}`]
 }
 
-/** Splits at spaces and line ends only, because some names hold other white space. */
+/** Splits only at spaces and line ends, because some names contain other white space. */
 function words(text: string): string[] {
   return text.split(/[ \n]+/).filter((word) => word !== '')
 }

@@ -26,7 +26,7 @@ function revoked(by: Ed25519Signer, key: Ed25519Signer, since: number) {
   return signedChange(body, by.sign(revocationMessage(body)))
 }
 
-/** As a client keeps it that followed from the old key at this time. */
+/** The stored record of a client that followed an endorsement by the old key at this time. */
 function followedAt(key: Ed25519Signer, at: number): FollowedBefore {
   const endorsements = [endorsed(OLD, key, at)]
   const changes = { endorsements: endorsements, revocations: [] }
@@ -45,7 +45,7 @@ describe('keys that were followed', () => {
   const recovery = [hex(RECOVERY)]
   const theft = { endorsements: [], revocations: [revoked(RECOVERY, OLD, THEFT)] }
 
-  it('T-40 ADD-39 stay trusted when the key that led to them is stolen later, and not if it was stolen before', () => {
+  it('T-40 ADD-39 stay trusted only if the key that led to them was stolen later', () => {
     const common = { pinned: [pin(OLD)], recovery, changes: theft }
     const legitimate = followKeys({ ...common, before: [followedAt(NEW, THEFT - DAY)] })
     expect([trusts(legitimate.keys, NEW), legitimate.revoked.get(hex(OLD))]).toEqual([true, THEFT])
@@ -53,7 +53,7 @@ describe('keys that were followed', () => {
     expect(trusts(ofThief.keys, THIEF)).toBe(false)
   })
 
-  it('T-40 ADD-39 revoke the keys that led to them, also pinned ones without a period', () => {
+  it('T-40 ADD-39 revoke the keys that led to them, including pinned keys without a period', () => {
     const { revoked: found } = followKeys({
       pinned: [pin(OLD)],
       before: [followedAt(NEW, THEFT - DAY)],
@@ -62,7 +62,7 @@ describe('keys that were followed', () => {
     expect(found).toEqual(new Map([[hex(OLD), THEFT]]))
   })
 
-  it('T-40 a thief whom a client followed to cannot revoke the word of the recovery key, nor earlier keys once found out', () => {
+  it('T-40 cannot revoke the recovery key, its successor or earlier keys if they belong to a thief', () => {
     const before = [followedAt(THIEF, THEFT + DAY)]
     const byThief = [NEW, RECOVERY, OLD].map((key) => revoked(THIEF, key, 0))
     const revocations = [...theft.revocations, ...byThief]
@@ -73,30 +73,40 @@ describe('keys that were followed', () => {
   })
 })
 
-describe('revocations among junk', () => {
+describe('followKeys with many invalid revocations', () => {
   const recovery = [hex(RECOVERY)]
   const real = revoked(RECOVERY, OLD, THEFT)
-  const strangers = Array.from({ length: 70 }, (_, i) => signerOf(100 + i))
-  const forged = strangers.map((stranger) => ({ ...real, signature: toHex(stranger.sign(new Uint8Array(1))) }))
+  const unknownKeys = Array.from({ length: 70 }, (_, i) => signerOf(100 + i))
+  const forged = unknownKeys.map((key) => ({ ...real, signature: toHex(key.sign(new Uint8Array(1))) }))
   const junk = [
-    ...strangers.map((stranger) => revoked(stranger, stranger, 0)),
-    ...strangers.map((stranger) => revoked(stranger, OLD, 0)),
+    ...unknownKeys.map((key) => revoked(key, key, 0)),
+    ...unknownKeys.map((key) => revoked(key, OLD, 0)),
     ...forged,
     ...[null, 1, 'text', {}, { body: null }, { body: { revoked_by: { public_key_hex: { toString: 1 } } } }],
   ]
 
-  it('T-40 ADD-39 finds the real revocation behind any number of others, also when it comes later', () => {
+  it('T-40 ADD-39 finds the real revocation among any number of others, even if it comes later', () => {
     const given = { pinned: [pin(OLD)], recovery }
     const found = followKeys({ ...given, changes: { endorsements: [], revocations: [...junk, real] } })
     expect(found.revoked.get(hex(OLD))).toBe(THEFT)
-    const { revocations: kept } = followKeys({ ...given, changes: { endorsements: [], revocations: junk } })
-    const later = followKeys({ ...given, changes: { endorsements: [], revocations: [...kept, real] } })
+    const { revocations: stored } = followKeys({ ...given, changes: { endorsements: [], revocations: junk } })
+    const later = followKeys({ ...given, changes: { endorsements: [], revocations: [...stored, real] } })
     expect(later.revoked.get(hex(OLD))).toBe(THEFT)
   })
 
-  it('T-40 ADD-39 keeps valid ones only, each once, the recovery key first', { tags: ['nightly'] }, () => {
+  it('T-40 ADD-39 returns only valid revocations, without duplicates, those by the recovery key first', {
+    tags: ['nightly'],
+  }, () => {
     const [earlier, later] = [revoked(OLD, OLD, THEFT - DAY), revoked(OLD, OLD, THEFT)]
-    const revocations = [...forged, ...strangers.map((one) => revoked(one, one, 0)), later, earlier, later, real, real]
+    const revocations = [
+      ...forged,
+      ...unknownKeys.map((one) => revoked(one, one, 0)),
+      later,
+      earlier,
+      later,
+      real,
+      real,
+    ]
     const given = { pinned: [pin(OLD)], recovery, changes: { endorsements: [], revocations } }
     const found = followKeys({ ...given, audience: common.audience })
     expect(found.revocations.slice(0, 2)).toEqual([real, earlier])
@@ -111,7 +121,7 @@ describe('a key that endorsed its successor', () => {
   const isOldTrusted = (keys: ReturnType<typeof followKeys>['keys'], at: number) =>
     isTrustedKey(hex(OLD), keys, { use: 'receipt', at })
 
-  it('ADD-37 T-40 signs until that one begins, also if it was pinned without an end', () => {
+  it('ADD-37 T-40 is valid until the successor begins, even if it was pinned without an end', () => {
     const ways = [
       { pinned: [pin(OLD)], changes: { endorsements: [rotation], revocations: [] } },
       { pinned: [pin(OLD), pin(NEW)], changes: { endorsements: [rotation], revocations: [] } },
@@ -128,7 +138,7 @@ describe('a key that endorsed its successor', () => {
     expect(isOldTrusted(keys, ROTATION - DAY)).toBe(false)
   })
 
-  it('ADD-37 T-40 endorses no other one later, where a list leaves out the successor that was followed', () => {
+  it('ADD-37 T-40 cannot endorse another key later, even if a list omits the known successor', () => {
     const endorsements = [endorsed(OLD, THIEF, ROTATION - DAY)]
     const ways = [
       { pinned: [pin(OLD)], before: [followedAt(NEW, ROTATION)] },

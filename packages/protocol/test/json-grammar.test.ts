@@ -1,5 +1,5 @@
-// For each rule of the JSON grammar, its cases and its violations, made by rule. What is expected follows from how a text
-// was made, never from a parser.
+// The cases and violations of each rule of the JSON grammar, generated from the rule. The expected result follows from
+// how a text was made, never from a parser.
 
 import { describe, expect, it } from 'vitest'
 import { concat, fromHex, utf8 } from '../src/bytes.ts'
@@ -9,7 +9,7 @@ const LIMIT = 100_000
 /** Longer texts never go to the engine's own parser. */
 const LONG = ' '.repeat(5000)
 
-/** Whether a text is read, which must not depend on how long it is or where white space stands. */
+/** Whether a text is read. This must not depend on its length or on white space. */
 function isRead(text: string): boolean {
   const verdicts = [text, ` ${text}`, text + LONG, utf8(text.toWellFormed())].map(isParsed)
   if (new Set(verdicts).size !== 1) expect.fail(`${JSON.stringify(text)} is read in one form and refused in another`)
@@ -26,18 +26,18 @@ function isParsed(document: string | Uint8Array): boolean {
   }
 }
 
-/** The texts whose verdict is not the expected one. */
+/** The texts with an unexpected verdict. */
 function wrong<T>(cases: Iterable<readonly [T, boolean]>, read: (document: T) => boolean): T[] {
   return [...cases].filter(([document, isGood]) => read(document) !== isGood).map(([document]) => document)
 }
 
-/** Each part is one of these, good or bad. */
+/** The good and the bad forms of each part. */
 interface Parts {
   good: readonly string[]
   bad: readonly string[]
 }
 
-/** Every combination of good parts, and every one with a single bad part. */
+/** Every combination of good parts, and every combination with a single bad part. */
 function combined(parts: readonly Parts[]): [string, boolean][] {
   return parts.reduce<[string, boolean][]>(
     (begun, { good, bad }) =>
@@ -64,7 +64,7 @@ const NO_SPACES = [
 ]
 
 describe('the JSON grammar', () => {
-  it('T-129 reads every number of the grammar as its value, and no other', { tags: ['nightly'] }, () => {
+  it('T-129 accepts every number of the grammar with its value, and no other', { tags: ['nightly'] }, () => {
     for (const [before, after] of [',', '[,]', '{"a":,}'].map((around) => around.split(',') as [string, string])) {
       const cases = NUMBERS.map(([text, isGood]) => [before + text + after, isGood] as const)
       expect(wrong(cases, isRead)).toEqual([])
@@ -76,7 +76,7 @@ describe('the JSON grammar', () => {
     for (const word of ['NaN', 'Infinity', '-Infinity', 'undefined', "'a'", 'a']) expect(isRead(word), word).toBe(false)
   })
 
-  it('T-129 knows three words, in one spelling', () => {
+  it('T-129 has three literals with one spelling each', () => {
     for (const word of ['true', 'false', 'null']) {
       const cut = Array.from(word, (_, i) => word.slice(0, i))
       const cased = Array.from(word, (char, i) => word.slice(0, i) + char.toUpperCase() + word.slice(i + 1))
@@ -85,7 +85,7 @@ describe('the JSON grammar', () => {
     }
   })
 
-  it('T-129 takes every character in a string but controls, and eight escapes and no others', {
+  it('T-129 accepts every character in a string except controls, and only eight escapes', {
     tags: ['nightly'],
   }, () => {
     const raw = Array.from({ length: 0x250 }, (_, code): [string, boolean] => {
@@ -106,14 +106,14 @@ describe('the JSON grammar', () => {
       expect(isRead(open)).toBe(false)
   })
 
-  it('T-129 reads half a surrogate pair where it is escaped, and keeps it apart', () => {
+  it('T-129 reads an escaped lone surrogate, and does not merge it with its neighbours', () => {
     for (const text of ['\ud83d', '\ude00', '\ude00\ud83d', '\ud83d\ud83d\ude00', 'a\ud800b']) {
       const escaped = text.replace(/./gs, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
       expect(parseStrictJson(`"${escaped}"`, LIMIT)).toBe(text)
     }
   })
 
-  it('T-129 ENV-23 takes UTF-8 in its one form, without a byte order mark', () => {
+  it('T-129 ENV-23 accepts only canonical UTF-8, without a byte order mark', () => {
     const inString = (hex: string) => isParsed(concat(utf8('["a'), fromHex(hex)!, utf8('b"]')))
     const edges = 'c280 dfbf e0a080 ed9fbf ee8080 efbfbf f0908080 f48fbfbf'.split(' ')
     expect(edges.filter((hex) => !inString(hex))).toEqual([])
@@ -126,7 +126,7 @@ describe('the JSON grammar', () => {
     expect(whole.filter((hex) => isParsed(fromHex(hex)!))).toEqual([])
   })
 
-  it('T-129 takes four kinds of white space, between tokens only', () => {
+  it('T-129 accepts four kinds of white space, only between tokens', () => {
     const tokens = ['[', '1', ',', '{', '"a"', ':', 'null', '}', ']']
     const cases = [...SPACES, ...NO_SPACES].flatMap((char) =>
       Array.from({ length: tokens.length + 1 }, (_, at): [string, boolean] => [
@@ -139,7 +139,7 @@ describe('the JSON grammar', () => {
       expect(isRead(text), text).toBe(false)
   })
 
-  it('T-129 refuses a document with a token missing, twice, in another place or cut off', () => {
+  it('T-129 refuses a document with a missing, repeated, misplaced or truncated token', () => {
     const tokens = ['{', '"a"', ':', '[', '1', ',', 'true', ',', '{', '}', ']', ',', '"b"', ':', '"c"', '}']
     expect(isRead(tokens.join(''))).toBe(true)
     const broken = tokens.flatMap((token, at) => [
@@ -149,13 +149,13 @@ describe('the JSON grammar', () => {
       tokens.toSpliced(at, 0, '/**/'),
       ...(at === 0 ? [] : [tokens.slice(0, at), tokens.slice(at)]),
     ])
-    // A second digit only makes another number.
+    // A repeated digit only makes another number.
     const good = '{"a":[11,true,{}],"b":"c"}'
     const cases = broken.map((parts) => [parts.join(''), parts.join('') === good] as const)
     expect(wrong(cases, isRead)).toEqual([])
   })
 
-  it('T-129 takes nothing but white space after the end', () => {
+  it('T-129 accepts only white space after the end', () => {
     for (const document of ['1', '"a"', '[]', '{}', 'null']) {
       const cases = Array.from({ length: 256 }, (_, byte) => {
         const isGood = SPACES.includes(String.fromCharCode(byte)) || (document === '1' && byte >= 0x30 && byte <= 0x39)
@@ -165,7 +165,7 @@ describe('the JSON grammar', () => {
     }
   })
 
-  it('T-129 takes 32 levels of arrays and objects', () => {
+  it('T-129 accepts 32 levels of arrays and objects', () => {
     for (const [levels, open, close] of [
       [1, '[', ']'],
       [1, '{"a":', '}'],
@@ -177,7 +177,7 @@ describe('the JSON grammar', () => {
     }
   })
 
-  it('T-129 refuses a key twice in one object, however it is written', () => {
+  it('T-129 refuses a duplicate key in an object, however it is written', () => {
     const spellings = (char: string) => {
       const escaped = char.replace(/./gs, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
       return [char, escaped, escaped.toUpperCase().replaceAll('\\U', '\\u')]

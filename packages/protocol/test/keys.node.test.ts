@@ -12,7 +12,7 @@ const MESSAGE = Buffer.from('message')
 const signed = (message: Uint8Array) => Buffer.concat([signer.publicKey, signer.sign(message), message])
 
 it('T-129 T-52 no made-up input breaks the rules of Ed25519', async () => {
-  /** The neutral point, and the field's prime: encodings that libraries disagree about. */
+  /** The neutral point and the field's prime, which are encodings on which libraries disagree. */
   const small = Buffer.from(`01${'00'.repeat(31)}`, 'hex')
   const prime = Buffer.from(`ed${'ff'.repeat(30)}7f`, 'hex')
   expect(
@@ -30,16 +30,16 @@ it('T-129 T-52 no made-up input breaks the rules of Ed25519', async () => {
         const key = ed25519PublicKey(publicKey)
         const onServer = key?.verify(message, signature) ?? false
         const inBrowser = key !== null && noble.ed25519Verifier(publicKey).verify(message, signature)
-        must(onServer === inBrowser, 'a browser judges a signature differently')
+        must(onServer === inBrowser, 'browser and server disagree on a signature')
         must(
           isEd25519SignedBy(publicKey, message, signature) === onServer,
-          'a key is judged differently the first time',
+          'the first check of a key gives another result',
         )
         if (onServer && Buffer.from(signer.publicKey).equals(publicKey)) {
-          must(signed(message).equals(input), 'takes a signature that was not made')
+          must(signed(message).equals(input), 'accepts a signature that was not made')
         }
-        must(node.sha256Hex(input) === noble.sha256Hex(input), 'a browser has another hash of bytes')
-        must(node.sha256Hex(text(input)) === noble.sha256Hex(text(input)), 'a browser has another hash of a text')
+        must(node.sha256Hex(input) === noble.sha256Hex(input), 'browser and server hash bytes differently')
+        must(node.sha256Hex(text(input)) === noble.sha256Hex(text(input)), 'browser and server hash text differently')
       },
     }),
   ).toBeNull()

@@ -26,7 +26,7 @@ class View extends Uint8Array {
 }
 
 describe('Ed25519', () => {
-  it('ENV-02 ADD-04 verifies what was signed in any kind of byte array, and nothing with a changed byte', () => {
+  it('ENV-02 ADD-04 verifies signatures in any kind of byte array, and none with a changed byte', () => {
     fc.assert(
       fc.property(seed, fc.uint8Array(), fc.nat(63), fc.integer({ min: 1, max: 255 }), (key, text, at, flip) => {
         const signer = ed25519Signer(key)
@@ -55,12 +55,12 @@ describe('personal sign', () => {
   const address = evmAddressOf(key)
   const signature = personalSign(message, key)
 
-  it('ENV-03 recovers the signer, and not from another message', () => {
+  it('ENV-03 recovers the signer only from the signed message', () => {
     expect(recoverPersonalSigner(message, signature)).toBe(address)
     expect(recoverPersonalSigner(utf8('another'), signature)).not.toBe(address)
   })
 
-  it('ENV-03 T-14 accepts with a known key exactly what recovers to it', { tags: ['nightly'] }, () => {
+  it('ENV-03 T-14 accepts with a known key exactly the signatures that recover to it', { tags: ['nightly'] }, () => {
     const isSignedBy = personalVerifier(recoverPersonalKey(message, signature) as Uint8Array)
     const other = personalSign(message, new Uint8Array(32).fill(8))
     fc.assert(
@@ -77,7 +77,7 @@ describe('personal sign', () => {
     )
   })
 
-  it('ENV-11 determines the algorithm of an identity by its form', () => {
+  it('ENV-11 determines the algorithm of an identity from its form', () => {
     expect(sigAlgOf(address)).toBe('secp256k1')
     expect(sigAlgOf('FQnm7VnmFawD9Dtb4yCexQjERoZ9LkdzAYijzK5tzQEe')).toBe('ed25519')
   })
@@ -91,11 +91,11 @@ describe('isKeyOfTime', () => {
   it.each([
     [1_500_000, true, false],
     [2_500_000, false, true],
-  ])('ADD-07 at %i only the key of that time may have signed', (time, ofFirst, ofSecond) => {
+  ])('ADD-07 accepts at %i only the key of that time', (time, ofFirst, ofSecond) => {
     expect([isKeyOfTime(first, all, time), isKeyOfTime(second, all, time)]).toEqual([ofFirst, ofSecond])
   })
 
-  it('ADD-07 both keys may have signed for ten minutes around the change', () => {
+  it('ADD-07 accepts both keys for ten minutes around the change', () => {
     for (const time of [2_000_000 - 600, 2_000_000, 2_000_000 + 600]) {
       expect([isKeyOfTime(first, all, time), isKeyOfTime(second, all, time)]).toEqual([true, true])
     }
@@ -103,11 +103,11 @@ describe('isKeyOfTime', () => {
     expect(isKeyOfTime(first, all, 2_000_000 + 601)).toBe(false)
   })
 
-  it('ADD-07 the first key may have signed before the list began', () => {
+  it('ADD-07 accepts the first key before the list began', () => {
     expect([isKeyOfTime(first, all, 5), isKeyOfTime(second, all, 5)]).toEqual([true, false])
   })
 
-  it('a key without limits may have signed at any time, and is then the first of the list', () => {
+  it('accepts a key without limits at any time, as the first of the list', () => {
     const always = { validFrom: null, validTo: null }
     expect([isKeyOfTime(always, [always], 5), isKeyOfTime(first, [always, first], 5)]).toEqual([true, false])
   })

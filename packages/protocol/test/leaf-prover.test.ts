@@ -5,7 +5,7 @@ import { createLeafProver } from '../src/leaf-prover.ts'
 import { merkleLevels, merkleProof, merkleRoot } from '../src/merkle.ts'
 
 describe('proofs of leaves that arrive one after the other', () => {
-  it('MERK-19 MERK-20 equal those of the whole tree, for any number of leaves and any choice', {
+  it('MERK-19 MERK-20 equal those of the whole tree, for any number and choice of leaves', {
     tags: ['nightly'],
   }, () => {
     fc.assert(
@@ -29,7 +29,7 @@ describe('proofs of leaves that arrive one after the other', () => {
     )
   })
 
-  it('MERK-08 have no root without a leaf', () => {
+  it('MERK-08 fail without a leaf', () => {
     expect(() => createLeafProver().end()).toThrow(RangeError)
   })
 })

@@ -90,13 +90,13 @@ describe('Merkle properties', () => {
     )
   })
 
-  it('MERK-20 there is no proof of a missing leaf', () => {
+  it('MERK-20 a missing leaf has no proof', () => {
     const levels = merkleLevels(['a', 'b'])
     for (const index of [-1, 2, 0.5, Number.NaN]) expect(() => merkleProof(levels, index)).toThrow(RangeError)
   })
 })
 
-/** The aligned slice that has this index. */
+/** The aligned slice that contains this index. */
 function slice(leaves: readonly string[], index: number, size: number): string[] {
   const start = index - (index % size)
   return leaves.slice(start, start + size)
@@ -133,7 +133,7 @@ describe('Merkle in blocks', () => {
 describe('a tree whose leaves arrive in chunks', () => {
   const leaves = Array.from({ length: 3 * BLOCK_LEAVES }, (_, i) => sha256Hex(`leaf ${i}`))
 
-  it('MERK-06 has the same root whatever the size of its chunks', { tags: ['nightly'] }, () => {
+  it('MERK-06 has the same root for chunks of any size', { tags: ['nightly'] }, () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: leaves.length }), fc.integer({ min: 1, max: 2000 }), (count, chunk) => {
         const tree = createBlockTree()
@@ -150,7 +150,7 @@ describe('a tree whose leaves arrive in chunks', () => {
     expect(() => createBlockTree().end()).toThrow('empty file list')
   })
 
-  it.each([1, 1023, 1024, 1025, 3000])('MERK-05 MERK-06 takes whole blocks of %d leaves by their nodes', (count) => {
+  it.each([1, 1023, 1024, 1025, 3000])('MERK-05 MERK-06 accepts full blocks of %d leaves by their nodes', (count) => {
     const some = leaves.slice(0, count)
     const [whole, mixed] = [createBlockTree(), createBlockTree()]
     for (let at = 0; at < count; at += BLOCK_LEAVES) {
@@ -164,6 +164,6 @@ describe('a tree whose leaves arrive in chunks', () => {
     expect(built).toEqual({ nodes: blockNodes(some), root: merkleRoot(some) })
     const within = createBlockTree()
     within.add(leaves[0] as string)
-    expect(() => within.addBlock(built.root)).toThrow('a block begins')
+    expect(() => within.addBlock(built.root)).toThrow('the current block')
   })
 })

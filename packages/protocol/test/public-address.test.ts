@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { isPublicAddress, mayBePublicHost } from '../src/public-address.ts'
 
-/** The first and the last address of each range, and the public ones beside it. */
+/** The first and the last address of each range, and the adjacent public addresses. */
 const IPV4_RANGES: [first: string, last: string, ...beside: string[]][] = [
   ['0.0.0.0', '0.255.255.255', '1.0.0.0'],
   ['10.0.0.0', '10.255.255.255', '9.255.255.255', '11.0.0.0'],
@@ -50,8 +50,8 @@ const PUBLIC_IPV6 = [
   ...['2A00:1450:4001:080F:0000:0000:0000:200E', '3fff:1000::1'],
 ]
 
-/** Forms that carry an IPv4 address. */
-const CARRIERS: Record<string, (ipv4: string) => string> = {
+/** Forms that contain an IPv4 address. */
+const EMBEDDINGS: Record<string, (ipv4: string) => string> = {
   mapped: (ipv4) => `::ffff:${ipv4}`,
   'mapped, in hexadecimal': (ipv4) => `::ffff:${hex(ipv4)}`,
   'mapped, in full and capitals': (ipv4) => `0000:0000:0000:0000:0000:FFFF:${hex(ipv4).toUpperCase()}`,
@@ -70,7 +70,7 @@ function hex(ipv4: string): string {
 }
 
 describe('IPv4 addresses', () => {
-  it.each(IPV4_RANGES)('T-08 %s to %s are not public, their neighbours are', (first, last, ...beside) => {
+  it.each(IPV4_RANGES)('T-08 from %s to %s are not public, and their neighbours are', (first, last, ...beside) => {
     expect([first, last].filter(isPublicAddress)).toEqual([])
     expect(beside.filter((address) => !isPublicAddress(address))).toEqual([])
   })
@@ -86,8 +86,8 @@ describe('IPv6 addresses', () => {
     expect(isPublicAddress('2606:4700:4700::1111%eth0')).toBe(false)
   })
 
-  it.each(Object.entries(CARRIERS))(
-    'T-08 that carry IPv4 (%s) are public exactly when the IPv4 address is',
+  it.each(Object.entries(EMBEDDINGS))(
+    'T-08 that contain IPv4 (%s) are public exactly if the IPv4 address is',
     (_form, carry) => {
       const inside = IPV4_RANGES.flatMap((range) => range.slice(0, 2))
       expect(inside.map(carry).filter(isPublicAddress)).toEqual([])
@@ -97,7 +97,7 @@ describe('IPv6 addresses', () => {
   )
 })
 
-it('T-08 what is no address is not public', () => {
+it('T-08 text that is not an address is not public', () => {
   const noIpv4 = ['', 'localhost', '127.1', '0177.0.0.1', '0x7f000001', '2130706433', '8.8.8.8.', ' 8.8.8.8', '8.8.8']
   const ends = [
     '[::1]',
@@ -112,7 +112,7 @@ it('T-08 what is no address is not public', () => {
   expect([...noIpv4, ...ends, ...parts, ...mixed].filter(isPublicAddress)).toEqual([])
 })
 
-it('T-08 a host may be public when it is a public address or a name that is not of a private zone', () => {
+it('T-08 a host may be public if it is a public address or a name outside of private zones', () => {
   const good = ['example.com', 'a.b.example', '93.184.216.34', '2606:4700::1111', 'internal.example']
   expect(good.filter((host) => !mayBePublicHost(host))).toEqual([])
   const bad = ['', 'localhost', 'a.localhost', 'printer', 'printer.local', 'db.internal', 'router.home.arpa']

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { readAtMost, TooManyBytes } from '../src/read-at-most.ts'
 
-it('T-139 all bytes are read up to a limit, however they come, and the source ends at the first byte beyond it', async () => {
+it('T-139 readAtMost reads up to the limit in any chunks, and ends the source at the first byte beyond it', async () => {
   const bytes = Uint8Array.from({ length: 40_000 }, (_, i) => i)
   for (const pieceBytes of [1, 7, 16_384, 40_000]) {
     let isEnded = false

@@ -24,12 +24,12 @@ describe.each([
     expect(isClaimSignedBy(payer, claim, sign(signed))).toBe(false)
   })
 
-  it('ADD-13 fails for what is no signature', () => {
+  it('ADD-13 fails for text that is not a signature', () => {
     const texts = ['', 'signature', '0x', `0x${'00'.repeat(65)}`, '1'.repeat(64), toHex(seed)]
     expect(texts.filter((text) => isClaimSignedBy(payer, claim, text))).toEqual([])
   })
 
-  it('ADD-13 holds for the signature of the payer, and fails for that of another key', () => {
+  it("ADD-13 succeeds with the payer's signature, and fails with that of another key", () => {
     expect(isClaimSignedBy(payer, claim, sign(claim))).toBe(true)
     const other = new Uint8Array(32).fill(8)
     const signed = payer.startsWith('0x') ? personalSign(claim, other) : toBase58(ed25519Signer(other).sign(claim))
@@ -39,7 +39,7 @@ describe.each([
 
 it('ADD-04 ADD-13 nobody can claim the receipt of a payer whose key has small order', () => {
   const claim = receiptClaim(CONFIRM_URL, PAY_REQ_ID)
-  // Under the neutral point, R and S of zero verify for every message in lenient libraries.
+  // With the neutral point as key, zero R and S verify for every message in lenient libraries.
   const neutral = new Uint8Array(32)
   neutral[0] = 1
   const signature = new Uint8Array(64)

@@ -27,17 +27,17 @@ const account = fromHex(vectors.sas.account_bytes_with_trailing_token_account.he
 const SPECIFIED_BYTES = 313
 
 describe('registry record', () => {
-  it('SAS-03 is decoded as it was encoded', () => {
+  it('SAS-03 decodes to the encoded record', () => {
     fc.assert(fc.property(anyRecord, (record) => void expect(decodeRecord(encodeRecord(record))).toEqual(record)))
   })
 
-  it('SAS-03 is null for bytes that are cut short or too long', () => {
+  it('SAS-03 is null for bytes that are truncated or too long', () => {
     const data = fromHex(vectors.sas.data.hex)!
     for (let length = 0; length < data.length; length++) expect(decodeRecord(data.subarray(0, length))).toBeNull()
     expect(decodeRecord(Uint8Array.of(...data, 0))).toBeNull()
   })
 
-  it('ANCH-12 SAS-03 cannot hold counts beyond u32 or ids of another length', () => {
+  it('ANCH-12 SAS-03 cannot contain counts beyond u32 or ids of another length', () => {
     const record = decodeRecord(fromHex(vectors.sas.data.hex)!)!
     for (const change of [
       { file_count: 2 ** 32 },
@@ -50,7 +50,7 @@ describe('registry record', () => {
     }
   })
 
-  it('SAS-08 SAS-09 is null for an account that is cut inside its fields or of another kind', () => {
+  it('SAS-08 SAS-09 is null for an account that is truncated or of another kind', () => {
     for (let length = 0; length < SPECIFIED_BYTES; length++) {
       expect(readRegistryAccount(account.subarray(0, length))).toBeNull()
     }
@@ -65,7 +65,7 @@ describe('registry record', () => {
     )
   })
 
-  it('SAS-04 needs an authority that is an address', () => {
+  it('SAS-04 requires an authority that is an address', () => {
     expect(() => registryAddresses('not-an-address')).toThrow(RangeError)
   })
 })

@@ -34,7 +34,7 @@ const request = { method: 'POST', target: good.path, body, requiredOps: ['locker
 const header = (value: unknown) => toBase64Url(utf8(JSON.stringify(value)))
 
 describe('decoding', () => {
-  it('ENV-01 ENV-04 returns what was encoded', { tags: ['nightly'] }, () => {
+  it('ENV-01 ENV-04 returns the encoded envelope', { tags: ['nightly'] }, () => {
     const text = fc.string({ unit: 'binary', maxLength: 20 })
     fc.assert(
       fc.property(text, text, fc.array(text, { maxLength: 3 }), fc.nat(), (locker_id, path, ops, iat) => {
@@ -56,7 +56,7 @@ describe('decoding', () => {
     expect(decodeEnvelope(value)).toMatchObject({ ok: false, code: 'SIGNATURE_INVALID' })
   })
 
-  it('T-129 answers a validation error for what cannot become a text, in any field', () => {
+  it('T-129 returns a validation error for any field that cannot become text', () => {
     for (const field of Object.keys(good).filter((name) => name !== 'aud')) {
       for (const value of [{ toString: 1 }, { toString: null, valueOf: null }, [{ toString: 1 }]])
         expect(decodeEnvelope(header({ ...good, [field]: value })), field).toMatchObject({
@@ -78,7 +78,7 @@ describe('decoding', () => {
     ['path', [{}]],
     ['body_sha256', ['E3'.repeat(32), 'short']],
     ['sig_alg', ['none', 'Ed25519', 'toString', '__proto__']],
-  ])('ENV-16 LIM-05 answers a validation error for a wrong or missing %s', (field, wrong) => {
+  ])('ENV-16 LIM-05 returns a validation error for a wrong or missing %s', (field, wrong) => {
     for (const value of [...wrong, undefined])
       expect(decodeEnvelope(header({ ...good, [field]: value }))).toMatchObject({ code: 'validation_error', field })
     expect(decodeEnvelope(header([]))).toMatchObject({ code: 'validation_error', field: null })
@@ -93,23 +93,23 @@ describe('signature', () => {
   it('ENV-02 ENV-23 is valid only for the exact bytes and the right key', () => {
     const signer = ed25519Signer(new Uint8Array(32).fill(1))
     const key = ed25519PublicKey(signer.publicKey)!
-    const stranger = ed25519PublicKey(ed25519Signer(new Uint8Array(32).fill(2)).publicKey)!
+    const otherKey = ed25519PublicKey(ed25519Signer(new Uint8Array(32).fill(2)).publicKey)!
     const { envelope, signature } = signEnvelope(good, signer)
     const decoded = decodeEnvelope(envelope)
     if (!decoded.ok) throw new Error(decoded.message)
     expect(isSignedBy(key, decoded.bytes, signature)).toBe(true)
-    expect(isSignedBy(stranger, decoded.bytes, signature)).toBe(false)
+    expect(isSignedBy(otherKey, decoded.bytes, signature)).toBe(false)
     for (const bad of ['', signature.slice(1), `1${signature}`, '0x00', 'l'.repeat(88)]) {
       expect(isSignedBy(key, decoded.bytes, bad)).toBe(false)
     }
   })
 })
 
-describe('the request it came with', () => {
+describe('the request of an envelope', () => {
   const rejection = (envelope: Partial<RequestEnvelope>, facts: Partial<typeof request> = {}) =>
     envelopeRejection({ ...good, ...envelope }, { ...request, ...facts })
 
-  it('ENV-05 ENV-08 matches its envelope, also with more ops than needed', () => {
+  it('ENV-05 ENV-08 matches its envelope, even with more ops than needed', () => {
     expect(rejection({})).toBeNull()
     expect(rejection({ ops: ['locker:read', 'locker:write'] })).toBeNull()
   })
@@ -137,7 +137,7 @@ describe('the request it came with', () => {
     expect(rejection({ body_sha256: '', ops: [] })).toBe('BODY_HASH_MISMATCH')
   })
 
-  it('ENV-08 as GET or DELETE binds the empty string and has no body', () => {
+  it('ENV-08 binds the empty string and has no body if it is a GET or DELETE', () => {
     for (const method of ['GET', 'DELETE']) {
       const facts = { method, body: new Uint8Array() }
       expect(rejection({ method, body_sha256: '' }, facts)).toBeNull()
@@ -146,7 +146,7 @@ describe('the request it came with', () => {
     }
   })
 
-  it('ENV-07 ENV-08 as POST without a body binds the hash of no bytes, or the empty string', () => {
+  it('ENV-07 ENV-08 binds the hash of no bytes or the empty string if it is a POST without a body', () => {
     for (const body_sha256 of [EMPTY_BODY_SHA256, '']) {
       expect(rejection({ body_sha256 }, { body: new Uint8Array() })).toBeNull()
     }

@@ -5,7 +5,7 @@ import { fromHex, withPrefix } from '../src/bytes.ts'
 import { hashContent } from '../src/sha256.ts'
 
 describe('hashContent', () => {
-  it.each(vectors.files)('MERK-01 gives the hash of $filename that another implementation gives', async (file) => {
+  it.each(vectors.files)('MERK-01 returns the same hash of $filename as another implementation', async (file) => {
     const bytes = fromHex(file.content_hex)!
     const found = await hashContent([bytes], bytes.length)
     expect(found && { ...found, content_hash: withPrefix(found.content_hash) }).toEqual({
@@ -14,7 +14,7 @@ describe('hashContent', () => {
     })
   })
 
-  it('gives the same hash however the content is split, and null when there are too many bytes', async () => {
+  it('returns the same hash for content in any chunks, and null for too many bytes', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.uint8Array()), async (pieces) => {
         const whole = Uint8Array.from(pieces.flatMap((piece) => [...piece]))

@@ -23,7 +23,7 @@ function sign(value: Json): string {
 }
 
 describe('short URL tokens', () => {
-  it('SHORT-01 SHORT-02 are read as they were minted, for any filename', () => {
+  it('SHORT-01 SHORT-02 are read with the minted fields, for any filename', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'binary' }).filter((s) => s.isWellFormed()),
@@ -35,7 +35,7 @@ describe('short URL tokens', () => {
     )
   })
 
-  it('SHORT-12 of the old form with a filename hash are still read', () => {
+  it('SHORT-12 in the old form with a filename hash are still read', () => {
     const { f, ...rest } = payload
     const filenameHash = sha256Hex(f)
     expect(readToken(sign({ ...rest, h: filenameHash }), key)).toEqual({ ...fields, filenameHash })
@@ -64,8 +64,8 @@ describe('short URL tokens', () => {
 
   it('SHORT-07 with padding, another alphabet, other lengths or another key are refused', () => {
     const token = mintToken({ ...fields, filename: 'a.txt' }, signer)
-    const stranger = ed25519PublicKey(ed25519Signer(new Uint8Array(32).fill(4)).publicKey)!
-    expect(readToken(token, stranger)).toBeNull()
+    const otherKey = ed25519PublicKey(ed25519Signer(new Uint8Array(32).fill(4)).publicKey)!
+    expect(readToken(token, otherKey)).toBeNull()
     for (const bad of ['', `${token}=`, `${token} `, token.slice(0, 40), '+'.repeat(200), 'A'.repeat(100_000)]) {
       expect(readToken(bad, key)).toBeNull()
     }

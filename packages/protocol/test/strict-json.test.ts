@@ -5,7 +5,7 @@ import type { Json } from '../src/canonical.ts'
 import { parseStrictJson, type StrictJsonError } from '../src/strict-json.ts'
 
 const LIMIT = 1_000_000
-/** V8's JSON.parse (13.6) may confuse a key that has a quote in it with another that it saw in the same place. */
+/** V8's JSON.parse (13.6) can confuse a key that contains a quote with an earlier key in the same position. */
 const isReadRight = (text: string) => !text.includes('\\"')
 
 describe('strict JSON', () => {
@@ -19,7 +19,7 @@ describe('strict JSON', () => {
     )
   })
 
-  it('ENV-23 reads a text in its plain form and in any other form the same way', { tags: ['nightly'] }, () => {
+  it('ENV-23 reads plain text and any other form of it in the same way', { tags: ['nightly'] }, () => {
     const piece = fc.constantFrom(...'{ } [ ] , : "a" "b" "__proto__" 0 -0 1e999 null \\'.split(' '))
     const almostJson = fc.array(piece, { maxLength: 9 }).map((pieces) => pieces.join(''))
     const twice = fc.json().map((text) => `{"a":${text},"b":0,"a":${text}}`)
@@ -27,7 +27,7 @@ describe('strict JSON', () => {
     const texts = fc.oneof(fc.json(), almostJson, twice, deep)
     fc.assert(
       fc.property(texts, fc.constantFrom(1, 3, 10, Infinity), (text, maxValues) => {
-        // A leading space makes no difference, except that the text is not plain.
+        // A leading space changes only the path: the text is not plain any more.
         expect(verdict(text, maxValues)).toEqual(verdict(` ${text}`, maxValues))
       }),
       { numRuns: 2000 },

@@ -1,4 +1,4 @@
-// Every value of vectors/protocol.json, which a second implementation computed, and wrong values that must not come out.
+// Every value of vectors/protocol.json, which a second implementation computed, and wrong values that must not result.
 import { describe, expect, it } from 'vitest'
 import vectors from '../../../vectors/protocol.json' with { type: 'json' }
 import { anchorMemo, anchorPayload } from '../src/anchor.ts'
@@ -67,7 +67,7 @@ const filesOf = (names: string[]) => names.map((name) => vectors.files.find((fil
 
 describe('keys', () => {
   it.each(['statement_signing', 'publication', 'short_url', 'owner_ed25519', 'operator_ed25519'] as const)(
-    'EVID-04 %s has its public key',
+    'EVID-04 %s has the expected public key',
     (name) => {
       const key = keys[name]
       const { publicKey } = ed25519Signer(bytes(key.seed_hex))
@@ -77,32 +77,32 @@ describe('keys', () => {
     },
   )
 
-  it('ENV-11 the EVM key has its address', () => {
+  it('ENV-11 the EVM key has the expected address', () => {
     expect(evmAddressOf(bytes(keys.owner_evm.private_key_hex))).toBe(keys.owner_evm.address_lowercase)
   })
 })
 
 describe('ids', () => {
-  it('LOCK-01 locker ids', () => {
+  it('LOCK-01 locker ids match', () => {
     for (const { receipt_id, locker_id } of [vectors.locker_id, ...vectors.locker_id.more]) {
       expect(lockerId(receipt_id)).toBe(locker_id)
     }
   })
 
-  it('PAY-52 receipt ids', () => {
+  it('PAY-52 receipt ids match', () => {
     for (const { pay_req_id, receipt_id, ...given } of vectors.receipt_id_proposal.cases) {
       expect(receiptId(pay_req_id, given.tx)).toBe(receipt_id)
       if (given.tx_as_sent) expect(receiptId(pay_req_id, given.tx_as_sent)).toBe(receipt_id)
     }
   })
 
-  it('ADD-03 payment references', () => {
+  it('ADD-03 payment references match', () => {
     for (const { pay_req_id, payment_reference } of vectors.payment_reference.cases) {
       expect(paymentReference(pay_req_id)).toBe(payment_reference)
     }
   })
 
-  it('ADD-13 T-33 a payment reference in place of the pay_req_id leads to no receipt', () => {
+  it('ADD-13 T-33 a payment reference in place of the pay_req_id does not give the receipt id', () => {
     for (const { pay_req_id, tx, receipt_id } of vectors.receipt_id_proposal.cases) {
       const reference = paymentReference(pay_req_id)
       const bare32 = reference.slice(4)
@@ -111,12 +111,12 @@ describe('ids', () => {
     }
   })
 
-  it('ATT-18 the payment code', () => {
+  it('ATT-18 the payment code matches', () => {
     const { receipt } = vectors.receipt_signature_proposal
     expect(paymentAttCode(receipt)).toBe(vectors.payment_att_code_proposal.att_code)
   })
 
-  it('ANCH-12 EVM registry keys', () => {
+  it('ANCH-12 EVM registry keys match', () => {
     const { receipt_id, key_16_bytes, more } = vectors.evm_registry
     for (const row of [{ receipt_id, key_16_bytes }, ...more]) {
       expect(evmRegistryKey(row.receipt_id)).toBe(row.key_16_bytes)
@@ -130,11 +130,11 @@ describe.each(vectors.merkle.sets)('MERK-02 MERK-09 tree of $file_count files', 
   const levels = merkleLevels(leaves)
   const root = merkleRoot(leaves)
 
-  it('MERK-04 sorts by code point', () => {
+  it('MERK-04 is sorted by code point', () => {
     expect(files.map((file) => file.filename)).toEqual(set.sorted_filenames)
   })
 
-  it('MERK-05 MERK-06 leaves, levels and root', () => {
+  it('MERK-05 MERK-06 has the expected leaves, levels and root', () => {
     expect(leaves).toEqual(set.leaves.map((leaf) => leaf.leaf_hash))
     expect(levels).toEqual(set.levels)
     expect(root).toBe(set.bare_root)
@@ -142,7 +142,7 @@ describe.each(vectors.merkle.sets)('MERK-02 MERK-09 tree of $file_count files', 
     expect(treeDepth(leaves.length)).toBe(set.tree_depth)
   })
 
-  it('MERK-18 MERK-20 proofs', () => {
+  it('MERK-18 MERK-20 has the expected proofs', () => {
     for (const expected of set.proofs) {
       const proof = merkleProof(levels, expected.leaf_index)
       expect(proof).toEqual(expected.proof)
@@ -150,7 +150,7 @@ describe.each(vectors.merkle.sets)('MERK-02 MERK-09 tree of $file_count files', 
     }
   })
 
-  it('MERK-12 MERK-13 result_hash and att_code', () => {
+  it('MERK-12 MERK-13 has the expected result_hash and att_code', () => {
     const hash = resultHash(vectors.merkle.locker_id, files)
     expect(hash).toBe(set.result_hash.result_hash)
     expect(attCode(hash)).toBe(set.result_hash.att_code)
@@ -159,7 +159,7 @@ describe.each(vectors.merkle.sets)('MERK-02 MERK-09 tree of $file_count files', 
     expect(attCode(hash)).not.toBe(set.debug_wrong.att_code_if_taken_from_merkle_root)
   })
 
-  it('MERK-15 MERK-16 manifest_signature, signed and unsigned', () => {
+  it('MERK-15 MERK-16 has the expected manifest_signature, signed and unsigned', () => {
     const { message_utf8, signature_hex, unsigned_form } = set.manifest_signature
     expect(message_utf8).toBe(root)
     expect(manifestSignature(root, statementSigner)).toBe(signature_hex)
@@ -178,14 +178,14 @@ describe.each(vectors.merkle.sets)('MERK-02 MERK-09 tree of $file_count files', 
     expect(unsigned_form).not.toBe(set.debug_wrong.unsigned_form_if_hash_of_prefixed_root)
   })
 
-  it('EVID-02 EVID-03 manifest_digest and snapshot_id', () => {
+  it('EVID-02 EVID-03 has the expected manifest_digest and snapshot_id', () => {
     const { merkle_root, manifest_digest, snapshot } = set
     expect(manifestDigest(files)).toBe(manifest_digest.manifest_digest)
     const about = { proof_id: vectors.merkle.proof_id, merkle_root, file_count: files.length }
     expect(snapshotId({ ...about, manifest_digest: manifest_digest.manifest_digest })).toBe(snapshot.snapshot_id)
   })
 
-  it('MERK-04 a wrong order gives another root and digest', () => {
+  it('MERK-04 has another root and digest in a wrong order', () => {
     const wrong = [...files].sort((a, b) => compareUtf16(a.filename, b.filename))
     expect(withPrefix(merkleRoot(wrong.map(leafHash)))).toBe(set.debug_wrong.root_if_sorted_by_utf16)
     expect(manifestDigest(wrong)).toBe(set.debug_wrong.manifest_digest_if_utf16_sorted)
@@ -193,7 +193,7 @@ describe.each(vectors.merkle.sets)('MERK-02 MERK-09 tree of $file_count files', 
 })
 
 describe('Merkle edges', () => {
-  it('MERK-10 doubling the last leaf keeps the root, so the count must be compared', () => {
+  it('MERK-10 doubling the last leaf does not change the root, so the count must be compared', () => {
     const attack = vectors.merkle.duplicate_leaf_attack
     const leaves = vectors.merkle.sets.find((set) => set.file_count === 3)!.leaves.map((leaf) => leaf.leaf_hash)
     expect(merkleRoot(leaves)).toBe(attack.three_leaves_root)
@@ -205,7 +205,7 @@ describe('Merkle edges', () => {
     expect(() => merkleLevels([])).toThrow('empty file list')
   })
 
-  it('MERK-11 a colon in a filename makes two preimages possible', () => {
+  it('MERK-11 a colon in a filename allows two preimages', () => {
     const { a, b, leaf_a_preimage, leaf_b_preimage } = vectors.merkle.colon_ambiguity
     expect(leafHash(a)).not.toBe(leafHash(b))
     expect(leaf_a_preimage).not.toBe(leaf_b_preimage)
@@ -213,7 +213,7 @@ describe('Merkle edges', () => {
 })
 
 describe('canonical JSON', () => {
-  it.each(vectors.canonical_json.accepted)('EVID-05 LIM-08 $name', (accepted) => {
+  it.each(vectors.canonical_json.accepted)('EVID-05 LIM-08 accepts $name', (accepted) => {
     expect(canonicalJson(accepted.value as Json)).toBe(accepted.canonical)
     expect(toHex(canonicalBytes(accepted.value as Json))).toBe(accepted.canonical_utf8_hex)
   })
@@ -232,7 +232,7 @@ describe('evidence', () => {
     expect(domainTagBytes(domain_tag.placeholder)).toBeNull()
   })
 
-  it.each(statements)('EVID-14 EVID-15 statement over $file_set files', (expected) => {
+  it.each(statements)('EVID-14 EVID-15 a statement over $file_set files matches', (expected) => {
     const envelope = expected.envelope as EvidenceEnvelope
     expect(canonicalJson(envelope.body as unknown as Json)).toBe(expected.canonical_body)
     expect(statementDigest(envelope.body)).toBe(expected.statement_digest)
@@ -252,7 +252,7 @@ describe('evidence', () => {
     expect(isStatementSignedBy(statementKey, envelope, DEFAULT_DOMAIN_TAG)).toBe(false)
   })
 
-  it('EVID-04 EVID-08 an unsigned envelope says so and is not taken for signed', () => {
+  it('EVID-04 EVID-08 an unsigned envelope is marked and does not verify as signed', () => {
     const envelope = unsigned_variant.envelope as EvidenceEnvelope
     expect(reissue(envelope)).toEqual(envelope)
     const unsigned = { sig_alg: 'none', signature: null, issuer_pubkey: null, body: { issuer_key_id: 'unsigned' } }
@@ -262,7 +262,7 @@ describe('evidence', () => {
     expect(isStatementSignedBy(statementKey, { ...envelope, signature }, DEFAULT_DOMAIN_TAG)).toBe(false)
   })
 
-  it('EVID-16 EVID-09 changed statements fail', () => {
+  it('EVID-16 EVID-09 changed statements do not verify', () => {
     const envelope = statements[0]!.envelope as EvidenceEnvelope
     const [flipped, recounted, policyText, bytesNumber] = negative
     expect(isStatementSignedBy(statementKey, { ...envelope, signature: flipped!.signature! }, DEFAULT_DOMAIN_TAG)).toBe(
@@ -298,7 +298,7 @@ describe('evidence', () => {
 })
 
 describe('anchor payload', () => {
-  it.each(vectors.anchor_payload)('ANCH-01 ANCH-02 sequence $payload.seq', (expected) => {
+  it.each(vectors.anchor_payload)('ANCH-01 ANCH-02 of sequence $payload.seq matches', (expected) => {
     const statement = vectors.evidence_envelope.statements.find((s) => s.statement_digest === expected.payload.dg)!
     const payload = anchorPayload(statement.envelope as EvidenceEnvelope)
     expect(payload).toEqual(expected.payload)
@@ -315,13 +315,13 @@ describe('registry', () => {
   const nonce = registryNonce(proofId)
   const data = encodeRecord(registryRecord(statement))
 
-  it('SAS-01 SAS-02 program and layout', () => {
+  it('SAS-01 SAS-02 has the expected program and layout', () => {
     expect(REGISTRY_PROGRAM).toBe(sas.registry_program.base58)
     expect(REGISTRY_LAYOUT.map(([name]) => name)).toEqual(sas.field_names)
     expect(REGISTRY_LAYOUT.map(([, code]) => code)).toEqual(sas.layout_codes)
   })
 
-  it('SAS-04 SAS-05 addresses and nonces of both modes', () => {
+  it('SAS-04 SAS-05 has the expected addresses and nonces in both modes', () => {
     expect(addresses).toEqual({
       credential: sas.credential.address,
       schema: sas.schema.address,
@@ -334,7 +334,7 @@ describe('registry', () => {
     expect(attestationAddress(addresses, perSnapshot)).toBe(sas.attestation_per_snapshot.address)
   })
 
-  it('SAS-03 SAS-07 record and instructions', () => {
+  it('SAS-03 SAS-07 has the expected record and instructions', () => {
     expect(toHex(data)).toBe(sas.data.hex)
     expect(decodeRecord(data)).toEqual(registryRecord(statement))
     expect(toHex(createInstructionData(nonce, data, 0))).toBe(sas.create_instruction_no_expiry.hex)
@@ -343,7 +343,7 @@ describe('registry', () => {
     expect(toHex(closeInstructionData())).toBe(sas.close_instruction.hex)
   })
 
-  it('SAS-08 accounts, with and without the trailing token account', () => {
+  it('SAS-08 reads accounts with and without the trailing token account', () => {
     for (const { hex } of [sas.account_bytes_as_specified, sas.account_bytes_with_trailing_token_account]) {
       expect(readRegistryAccount(bytes(hex))).toEqual({
         nonce: sas.nonce_latest.base58,
@@ -360,7 +360,7 @@ describe('registry', () => {
 describe('signed requests', () => {
   const { iat, cases } = vectors.signed_requests
 
-  it.each(cases)('ENV-01 ENV-02 $name', (request) => {
+  it.each(cases)('ENV-01 ENV-02 match for $name', (request) => {
     const decoded = decodeEnvelope(request['X-Svc-Envelope'])
     if (!decoded.ok) throw new Error(decoded.message)
     const { envelope } = decoded
@@ -400,7 +400,7 @@ describe('short URL tokens', () => {
     provider: payload.p,
   }
 
-  it('SHORT-02 SHORT-03 mint and read, and refuse a changed one', () => {
+  it('SHORT-02 SHORT-03 are minted and read, and refused if they are changed', () => {
     const key = ed25519PublicKeyFromHex(verify_key_hex)!
     expect(mintToken(fields, ed25519Signer(bytes(keys.short_url.seed_hex)))).toBe(token)
     expect([readToken(token, key), readToken(tampered_token_expect_403, key)]).toEqual([fields, null])
@@ -408,7 +408,7 @@ describe('short URL tokens', () => {
 })
 
 describe('receipt', () => {
-  it('RCPT-07 signature over every field', () => {
+  it('RCPT-07 has a signature over every field', () => {
     const { receipt, message_hex } = vectors.receipt_signature_proposal
     const { receipt_sig, receipt_signer_pubkey, ...unsigned } = receipt
     const signed = signReceipt(unsigned as Receipt, statementSigner)

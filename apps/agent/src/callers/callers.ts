@@ -1,4 +1,5 @@
-// Who is calling. The envelope of a request names no key: the identity header or the request says whose it must be.
+// Authenticates callers. The envelope of a request names no key: the identity header or the request determines the
+// expected signer.
 
 import type { Op } from '@svc/protocol/names'
 import type { RequestEnvelope } from '@svc/protocol/request-envelope'
@@ -11,19 +12,19 @@ import { ServiceError } from '@svc/service/service-error'
 import { type Context, unixNow } from '../context.ts'
 
 export interface Callers {
-  /** Throws unless the identity signed exactly this request to this service, now and for the first time. */
+  /** Throws unless the identity signed exactly this request for this service, recently and for the first time. */
   requireSignedBy(wire: WireRequest, identity: string, ops: readonly (Op | readonly Op[])[]): Promise<RequestEnvelope>
-  /** Limits requests that anybody may make, by the address they come from. */
+  /** Limits unauthenticated requests by client address. */
   limitAnonymous(wire: WireRequest): Promise<void>
 }
 
-const NONCE_KEPT_SECONDS = 60
+const NONCE_LIFETIME_SECONDS = 60
 
 export function createCallers(context: Context): Callers {
   const { rateLimiter, config, findSigner, useNonce } = context
   const requireAudience = createAudienceCheck(config.mode, config.http.baseUrl)
 
-  /** Every wrong signature costs a verification, so an address may send only so many a minute. */
+  /** Every invalid signature costs a verification, so an address may send only a limited number per minute. */
   async function requireSignature(
     { clientAddress }: WireRequest,
     signed: ReturnType<typeof readEnvelope>,
@@ -46,7 +47,7 @@ export function createCallers(context: Context): Callers {
       if (envelope.aud !== undefined) requireAudience(envelope)
       await requireSignature(wire, signed, identity)
       requireMatchingEnvelope(envelope, wire, ops, unixNow(context))
-      const nonce = { signer: identity, nonce: envelope.nonce, forget_at: envelope.exp + NONCE_KEPT_SECONDS }
+      const nonce = { signer: identity, nonce: envelope.nonce, forget_at: envelope.exp + NONCE_LIFETIME_SECONDS }
       if (!(await useNonce(nonce))) throw replayed()
       // Counted last, so that replayed requests do not use up the limit of the identity.
       await rateLimiter.take({ key: `identity ${identity}`, perMinute: config.limits.perIdentity })
@@ -59,7 +60,7 @@ export function createCallers(context: Context): Callers {
 }
 
 function replayed(): ServiceError {
-  return new ServiceError('NONCE_REPLAYED', 'this envelope was used before', {
-    hint: 'sign each request separately, with a fresh nonce',
+  return new ServiceError('NONCE_REPLAYED', 'this envelope was already used', {
+    hint: 'sign each request separately with a new nonce',
   })
 }

@@ -3,7 +3,7 @@ import { HEADER_IDENTITY } from '@svc/protocol/names'
 import type { WireRequest } from '@svc/service/http/wire-request'
 import { ValidationError } from '@svc/service/service-error'
 
-/** The identity that the header names. EVM addresses are lower-cased, as receipts have them. */
+/** The identity in the header. EVM addresses are lower-cased, as in receipts. */
 export function identityOf({ headers }: WireRequest): string {
   const given = headers[HEADER_IDENTITY.toLowerCase()]
   const identity = typeof given === 'string' ? asIdentity(given.trim()) : null

@@ -1,5 +1,5 @@
-// The tables of the agent service. Times are Unix seconds; the tables of the queue and of the guard have units of their
-// own and say so.
+// The tables of the agent service. Times are Unix seconds; the tables of the queue and of the guard use their own
+// units, which they document.
 
 import type { Reader } from '@svc/database/open'
 import type { QueueTables } from '@svc/database/queue/tables'
@@ -23,12 +23,12 @@ export interface Schema extends QueueTables, GuardTables {
   journal: JournalTable
 }
 
-/** A quote, which fixes what a payment must be. Paid quotes are kept for ever. */
+/** A quote, which fixes the required payment. Paid quotes are never deleted. */
 interface PayRequestTable {
   pay_req_id: string
   created_at: number
   expires_at: number
-  /** The whole body of the 402 answer. */
+  /** The whole body of the 402 response. */
   quote: string
 }
 export type PayRequest = Selectable<PayRequestTable>
@@ -40,10 +40,10 @@ export interface ReceiptTable {
   network: string
   tx: string
   identity: string
-  /** The signed receipt, JSON. */
+  /** The JSON of the signed receipt. */
   receipt: string
   subscription_id: string
-  /** The subscription as this payment left it. */
+  /** The subscription after this payment. */
   starts_at: number
   expires_at: number
 }
@@ -70,9 +70,9 @@ interface DelegationTable {
   created_at: number
   registered_at: number | null
   ended_at: number | null
-  /** When the registration of the key is next checked; null when it need not be. */
+  /** When the registration of the key is checked next; null when no check is needed. */
   check_at: number | null
-  /** How many checks in a row found it unregistered. */
+  /** How many consecutive checks found it unregistered. */
   checks: number
   /** When the tasks are next due; null without such a task, and while the delegation is not active. */
   mirror_at: number | null
@@ -94,26 +94,26 @@ export interface RunTable {
   outcome: 'running' | 'done' | 'failed' | 'stopped'
   /** JSON. */
   summary: string
-  /** Findings of each kind so far, including those that are not listed in the log; JSON. */
+  /** Findings of each kind so far, including those not listed in the log; JSON. */
   found: Generated<string>
 }
 
-/** A file as the watch last saw it. */
+/** The last state of a file that the watch recorded. */
 export interface SeenFileTable {
   delegation_id: string
   filename: string
-  /** As the gateway recorded it. */
+  /** The hash recorded by the gateway. */
   sha256: string
   size_bytes: number
-  /** The run that saw it last. */
+  /** The last run that found the file. */
   run_id: string
   /** When its bytes were last read back; null for never. */
   read_at: number | null
-  /** What is wrong with its bytes, so that a problem is reported once; null for nothing. */
+  /** The problem of its bytes, so that it is reported once; null for none. */
   trouble: string | null
 }
 
-/** A statement of a locker as the watch saw it. */
+/** A statement of a locker that the watch recorded. */
 export interface SeenStatementTable {
   delegation_id: string
   sequence: number
@@ -126,19 +126,19 @@ export interface MirrorTable {
   filename: string
   url: string
   sha256: string | null
-  /** The run that fetched it last, or failed to. */
+  /** The last run that tried to fetch it. */
   run_id: string
   fetched_at: number | null
-  /** Why it was not fetched, so that a problem is reported once; null when it was. */
+  /** Why it was not fetched, so that a problem is reported once; null after success. */
   trouble: string | null
 }
 
-/** An entry of the signed log. Never changed, never removed. */
+/** An entry of the signed log. Never changed or deleted. */
 interface FindingTable {
   delegation_id: string
   sequence: number
   severity: 'info' | 'alert'
-  /** The signed finding, JSON. */
+  /** The JSON of the signed finding. */
   finding: string
 }
 

@@ -1,4 +1,4 @@
-// Finds out whether the gateway accepts the key of a delegation. Owners register it there, and nobody tells the agent.
+// Checks whether the gateway accepts the key of a delegation. Owners register it there, and the agent is not notified.
 
 import type { Tasks } from '@svc/api/agent/tasks'
 import type { JobRun } from '@svc/database/queue/queue'
@@ -7,16 +7,16 @@ import { isWithinLimits } from '@svc/service/guard/rate-limiter'
 import { type Context, unixNow } from '../context.ts'
 import type { DelegationRow } from '../db/schema.ts'
 import type { Subscriptions } from '../subscriptions/subscriptions.ts'
-import { dueAtOnce } from './due-times.ts'
+import { firstDueTimes } from './due-times.ts'
 import { findDelegation, lastStarts, lockDelegation, setNextCheck, setRegistered } from './store.ts'
 
 /** Pauses after each check that found no key; the last one repeats. */
 const PAUSES_SECONDS = [15, 30, 60, 120, 300, 900, 3600]
-/** A check that is due later than this is found by the job that runs every minute. */
+/** The job that runs every minute finds checks that are due later than this. */
 const DUE_WORK_SECONDS = 60
 
 /**
- * An unregistered key is a wrong signature to the gateway, which limits those by address. The checks of one owner must
+ * To the gateway, an unregistered key is an invalid signature, which it limits by address. The checks of one owner must
  * not use up that limit for all others.
  */
 const CHECKS_PER_MINUTE = 10
@@ -40,7 +40,7 @@ export async function runRegistrationCheck(
     await checkRegistration(context, needs, delegationId)
   } catch (error) {
     if (attempt < CHECK_ATTEMPTS) throw error
-    context.log.warn({ delegation: delegationId, err: error }, 'could not check whether a key is registered')
+    context.log.warn({ delegation: delegationId, err: error }, 'cannot check whether a key is registered')
     await checkLater(context, delegationId, PAUSES_SECONDS.length - 1)
   }
 }
@@ -76,14 +76,14 @@ async function isRegistered(
   }
 }
 
-/** Enqueues the first runs at once: the owner may be watching. */
+/** Enqueues the first runs immediately: the owner may be watching. */
 async function markRegistered({ database, queue, now }: Context, delegationId: string): Promise<void> {
   const at = unixNow({ now })
   await database.commit(async (tx) => {
     const delegation = await lockDelegation(tx, delegationId)
     if (delegation?.state !== 'pending') return
     const tasks: Tasks = JSON.parse(delegation.tasks)
-    const due = dueAtOnce(tasks, await lastStarts(tx, delegation.receipt_id), at)
+    const due = firstDueTimes(tasks, await lastStarts(tx, delegation.receipt_id), at)
     await setRegistered(tx, delegationId, at, due)
     const job = { delegation_id: delegationId }
     if (due.mirror_at === at) await queue.enqueue(tx, 'mirror', job, { key: delegationId })

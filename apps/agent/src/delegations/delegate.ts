@@ -22,7 +22,7 @@ import { saveDelegation } from './save-delegation.ts'
 
 export type DelegateBody = Body<typeof delegate>
 
-/** Everything an operator may do at the gateway, and all that the agent asks for. */
+/** All permissions of an operator at the gateway, and the only ones that the agent requests. */
 const AGENT_OPS = ['locker:read', 'locker:write', 'locker:list']
 
 export async function delegateLocker(
@@ -44,13 +44,13 @@ export async function delegateLocker(
   return delegateAnswer(context, delegation, subscription)
 }
 
-/** Of one owner at once, since the owner chooses the names that are looked up. */
+/** Concurrent checks per owner, who chooses the host names to resolve. */
 const MAX_CHECKS = 4
 
 async function checkTargets(context: Context, owner: string, tasks: Tasks): Promise<void> {
   await context.withSlot(`lookups ${owner}`, MAX_CHECKS, (isFree) => {
     if (isFree) return requirePublicTargets(context, tasks)
-    throw new ServiceError('RATE_LIMITED', 'the addresses of other delegations of yours are being looked up', {
+    throw new ServiceError('RATE_LIMITED', 'the addresses in your other delegations are still being checked', {
       hint: 'try again in 5 s',
       headers: { 'retry-after': '5' },
     })
@@ -73,13 +73,13 @@ function delegateAnswer(context: Context, row: DelegationRow, subscription: Subs
   }
 }
 
-/** Any other text is no receipt id, and the gateway need not be asked. */
+/** Any other text is not a receipt id, so the gateway need not be queried. */
 const RECEIPT_ID = /^[\w-]{1,128}$/
 
 /** A caller is waiting for the answer. */
 const READ_PAYER_TIMEOUT_MS = 10_000
 
-/** The payer of a receipt owns its locker. The gateway has signed who that is. */
+/** The payer of a receipt owns its locker. The receipt is signed by the gateway. */
 async function readPayer({ gateway, log }: Context, receiptId: string): Promise<string> {
   if (!RECEIPT_ID.test(receiptId)) throw receiptNotFound()
   try {
@@ -87,14 +87,14 @@ async function readPayer({ gateway, log }: Context, receiptId: string): Promise<
     return (await gateway.client().receipt(receiptId, { signal })).payer_pubkey
   } catch (error) {
     if (isGatewayError(error, 'receipt_not_found')) throw receiptNotFound()
-    log.warn({ err: error }, 'the gateway did not say who paid for a receipt')
+    log.warn({ err: error }, 'cannot read the payer of a receipt from the gateway')
     throw gatewayUnavailable(error)
   }
 }
 
 function receiptNotFound(): ServiceError {
   return new ServiceError('receipt_not_found', 'the gateway has no receipt with this id', {
-    hint: 'name a receipt of the gateway that this service works for: see gateway_url in /.well-known/svc-agent.json',
+    hint: 'use a receipt of the gateway that this service works for: see gateway_url in /.well-known/svc-agent.json',
   })
 }
 
@@ -105,22 +105,22 @@ function requireLockerOfReceipt({ receipt_id, locker_id }: DelegateBody): void {
 /** The header is optional here, because the receipt determines the owner. */
 function requireOwnerInHeader(wire: WireRequest, owner: string): void {
   if (wire.headers[HEADER_IDENTITY.toLowerCase()] === undefined || identityOf(wire) === owner) return
-  throw new ServiceError('OWNER_IDENTITY_MISMATCH', `${HEADER_IDENTITY} is not who paid for the locker`, {
-    hint: 'sign with the wallet that paid for the locker, and name it',
+  throw new ServiceError('OWNER_IDENTITY_MISMATCH', `${HEADER_IDENTITY} is not the wallet that paid for the locker`, {
+    hint: 'sign with the wallet that paid for the locker, and send its address',
   })
 }
 
 function requireSameIds(envelope: RequestEnvelope, body: DelegateBody): void {
   const differs = (id: 'receipt_id' | 'locker_id') => envelope[id] !== '' && envelope[id] !== body[id]
   if (differs('receipt_id'))
-    throw new ServiceError('RECEIPT_ID_MISMATCH', 'the envelope is for another receipt than the body', {
-      hint: 'sign the receipt_id that you send, or none',
+    throw new ServiceError('RECEIPT_ID_MISMATCH', 'the envelope names a different receipt than the body', {
+      hint: 'sign the receipt_id of the request, or none',
     })
-  if (differs('locker_id')) throw lockerMismatch('the envelope is for another locker than the body')
+  if (differs('locker_id')) throw lockerMismatch('the envelope names a different locker than the body')
 }
 
 function lockerMismatch(message: string): ServiceError {
   return new ServiceError('LOCKER_ID_MISMATCH', message, {
-    hint: 'a locker_id follows from its receipt_id: send and sign the one that GET /v1/storage/metadata shows',
+    hint: 'a locker_id is derived from its receipt_id: send and sign the one in GET /v1/storage/metadata',
   })
 }

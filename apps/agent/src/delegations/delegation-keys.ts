@@ -6,7 +6,10 @@ import { type Signer, signerFromSeed } from '@svc/sdk'
 export interface DelegationKeys {
   /** Signs requests to the gateway for one delegation. */
   signerOf(delegationId: string): Signer
-  /** In the form of Standard Webhooks. Every URL has its own secret, so that one receiver cannot forge for another. */
+  /**
+   * In the format of Standard Webhooks. Every URL has its own secret, so that one receiver cannot forge webhooks for
+   * another.
+   */
   webhookSecretOf(delegationId: string, url: string): string
 }
 

@@ -47,7 +47,7 @@ export function delegationStatus(
   return subscription && isActive(context, subscription) ? state : 'paused'
 }
 
-/** The request with which the owner registers the agent's key at the gateway. */
+/** The request by which the owner registers the agent's key at the gateway. */
 export function nextStep(context: Viewer, row: DelegationRow): DelegateAnswer['next_step'] {
   const url = `${context.config.gateway.url}/v1/lockers/${row.locker_id}/operators`
   return { method: 'POST', url, body: { pubkey: agentKey(context, row) } }

@@ -1,4 +1,4 @@
-// What the delegations room offers: lockers handed over to the agent, and whether their keys are registered.
+// The interface of the delegations module: lockers delegated to the agent, and the registration of their keys.
 
 import type { DelegateAnswer, Delegation, DelegationList, DelegationSummary } from '@svc/api/agent/delegations'
 import type { SubscriptionQuote } from '@svc/api/agent/subscriptions'
@@ -14,13 +14,13 @@ import { endDelegation, listDelegations, readDelegation } from './manage-delegat
 import { closeDelegation } from './store.ts'
 
 export interface Delegations {
-  /** Answers with a quote when the owner has no active subscription. */
+  /** Returns a quote when the owner has no active subscription. */
   delegate(body: DelegateBody, wire: WireRequest): Promise<DelegateAnswer | Answer<JsonText<SubscriptionQuote>>>
   list(identity: string): Promise<DelegationList>
-  /** With the findings after this sequence. */
+  /** Includes the findings after this sequence. */
   read(identity: string, delegationId: string, after: number): Promise<Delegation>
   end(identity: string, delegationId: string): Promise<DelegationSummary>
-  /** Rejects when the gateway does not say whether the key is registered. */
+  /** Rejects when the gateway does not report whether the key is registered. */
   checkRegistration(delegationId: string): Promise<void>
   /** The same as a job. */
   runCheck(delegationId: string, job: JobRun): Promise<void>

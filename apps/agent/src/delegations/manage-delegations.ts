@@ -1,4 +1,4 @@
-// What owners do with the delegations they have: list, read and end them.
+// Lists, reads and ends the delegations of an owner.
 
 import type { Delegation, DelegationList, DelegationSummary, Finding, Run } from '@svc/api/agent/delegations'
 import { isoSeconds } from '@svc/protocol/evidence'
@@ -12,11 +12,11 @@ import { type RunRow, recentRuns } from '../work/runs/store.ts'
 import { delegationSummary, isoOrNull, nextStep, webhookSecret } from './delegation-view.ts'
 import { closeDelegation, delegationsOf, findDelegation } from './store.ts'
 
-/** Shown beside all that are open, since an owner may end any number of them. */
-const ENDED_SHOWN = 50
-const RUNS_SHOWN = 20
-/** Enough to read a log of years in a few dozen requests. */
-const FINDINGS_SHOWN = 500
+/** Listed in addition to all open ones, since an owner may end any number of delegations. */
+const MAX_ENDED = 50
+const MAX_RUNS = 20
+/** Enough to read a log of several years in a few dozen requests. */
+const MAX_FINDINGS = 500
 
 export async function listDelegations(
   context: Context,
@@ -25,7 +25,7 @@ export async function listDelegations(
 ): Promise<DelegationList> {
   const { config, database } = context
   const subscription = await subscriptions.find(identity)
-  const rows = await delegationsOf(database.db, identity, config.delegations.maxPerIdentity + ENDED_SHOWN)
+  const rows = await delegationsOf(database.db, identity, config.delegations.maxPerIdentity + MAX_ENDED)
   return {
     subscription: subscription && subscriptionView(context, subscription),
     delegations: rows.map((row) => delegationSummary(context, row, subscription)),
@@ -42,9 +42,9 @@ export async function readDelegation(
   const { db } = context.database
   const row = await requireOwn(db, identity, delegationId)
   const summary = delegationSummary(context, row, await subscriptions.find(identity))
-  const runs = await recentRuns(db, delegationId, RUNS_SHOWN)
-  // Leaves out findings that were added after `finding_count` was read.
-  const limit = Math.max(0, Math.min(FINDINGS_SHOWN, row.finding_count - after))
+  const runs = await recentRuns(db, delegationId, MAX_RUNS)
+  // Excludes findings that were added after `finding_count` was read.
+  const limit = Math.max(0, Math.min(MAX_FINDINGS, row.finding_count - after))
   // `addFindings` writes no other kinds.
   const log = (await findingsAfter(db, delegationId, after, limit)) as Finding[]
   const last = log.at(-1)?.sequence
@@ -60,7 +60,7 @@ export async function readDelegation(
   }
 }
 
-/** A delegation that has already ended stays as it is. */
+/** A delegation that has already ended stays unchanged. */
 export async function endDelegation(
   context: Context,
   subscriptions: Subscriptions,
@@ -74,12 +74,12 @@ export async function endDelegation(
   return delegationSummary(context, ended, await subscriptions.find(identity))
 }
 
-/** Another owner's delegation is answered like one that does not exist. */
+/** Another owner's delegation gets the same answer as one that does not exist. */
 async function requireOwn(db: Db, identity: string, delegationId: string): Promise<DelegationRow> {
   const row = await findDelegation(db, delegationId)
   if (row?.identity === identity) return row
   throw new ServiceError('delegation_not_found', 'you have no delegation with this id', {
-    hint: 'GET /v1/delegations lists those of the identity that signs',
+    hint: 'GET /v1/delegations lists the delegations of the identity that signs',
   })
 }
 

@@ -1,4 +1,4 @@
-// Validates the tasks an owner asks for and fills in the defaults, so that what is stored and shown is what is done.
+// Validates the tasks that an owner requests and fills in defaults, so that the stored tasks are complete.
 
 import { DEFAULT_HOURS, DEFAULT_TASKS, type Mirror, type Tasks } from '@svc/api/agent/tasks'
 import { inParallel } from '@svc/concurrency/parallel'
@@ -23,11 +23,11 @@ export function readTasks({ mirror, watch = mirror ? undefined : DEFAULT_TASKS.w
   }
 }
 
-/** A caller is waiting. A host that cannot be looked up in this time is checked when it is asked. */
+/** A caller is waiting. A host that cannot be resolved in this time is checked when it is contacted. */
 const LOOKUP_TIMEOUT_MS = 5_000
-const LOOKUPS_AT_ONCE = 8
+const MAX_LOOKUPS = 8
 
-/** Throws for hosts that are not public: nothing would ever be fetched from them or sent to them. */
+/** Throws for hosts that are not public: the agent will never contact them. */
 export async function requirePublicTargets({ resolve }: Pick<Context, 'resolve'>, tasks: Tasks): Promise<void> {
   const signal = AbortSignal.timeout(LOOKUP_TIMEOUT_MS)
   const sources = tasks.mirror?.sources ?? []
@@ -36,7 +36,7 @@ export async function requirePublicTargets({ resolve }: Pick<Context, 'resolve'>
     ...(tasks.tell ? [{ url: tasks.tell.url, loc: [...LOC, 'tell', 'url'] }] : []),
   ]
   const problems = targets.map((): InvalidInput[] => [])
-  await inParallel(targets, LOOKUPS_AT_ONCE, async ({ url, loc }, i) => {
+  await inParallel(targets, MAX_LOOKUPS, async ({ url, loc }, i) => {
     const msg = await targetProblem(url, { resolve }, signal)
     if (msg !== null) problems[i] = [{ loc, msg }]
   })
@@ -66,7 +66,7 @@ function sourceProblems({ sources }: Mirror): InvalidInput[] {
   })
 }
 
-/** Checks the text only; `requirePublicTargets` looks the host up. */
+/** Checks the text only; `requirePublicTargets` resolves the host. */
 function urlProblems(url: string, loc: (string | number)[]): InvalidInput[] {
   try {
     parseSourceUrl(url)

@@ -7,7 +7,7 @@ import { identityOf } from '../callers/identity.ts'
 import type { Delegations } from './delegations.ts'
 
 export function delegationRoutes(service: Service, delegations: Delegations, callers: Callers): void {
-  // The body names a receipt, and only its payer may sign: the operation checks the signature itself. The address is
+  // The body names a receipt, and only its payer may sign, so the operation checks the signature itself. The address is
   // counted before that body is parsed.
   serveKnown(
     service,
@@ -21,7 +21,7 @@ export function delegationRoutes(service: Service, delegations: Delegations, cal
   )
   serveIdentity(api.endDelegation, ({ caller, params }) => delegations.end(caller, params.delegation_id))
 
-  /** For the identity that the header names, which must have signed the request. */
+  /** For the identity in the header, which must have signed the request. */
   function serveIdentity<E extends Endpoint & { auth: EnvelopeAuth }>(
     endpoint: E,
     operation: Operation<E, string>,

@@ -7,7 +7,7 @@ import { lockSubscription } from '../subscriptions/store.ts'
 import { recentRuns } from '../work/runs/store.ts'
 import { dueAfterChange } from './due-times.ts'
 import {
-  countMadeSince,
+  countCreatedSince,
   countOpenDelegations,
   insertDelegation,
   lockOpenDelegation,
@@ -18,8 +18,8 @@ import {
 /** When the job that runs every minute checks, in case the immediate check is lost. */
 const CHECK_AGAIN_SECONDS = 60
 
-/** Per open delegation allowed: nobody needs to end and remake them more often. */
-const MADE_PER_DAY = 5
+/** Per open delegation that is allowed: no client needs to recreate them more often. */
+const CREATED_PER_DAY = 5
 const DAY = 86_400
 
 /** Two tasks that each run at most once an hour, with a margin. */
@@ -29,24 +29,24 @@ const NOT_DUE = { mirror_at: null, watch_at: null }
 export interface DelegationOrder {
   receipt_id: string
   locker_id: string
-  /** Null leaves them as they are. */
+  /** Null leaves them unchanged. */
   tasks: Tasks | null
-  /** The owner's. */
+  /** The owner's subscription. */
   subscription: SubscriptionRow
 }
 
 /**
- * Inserts the delegation of a receipt, or changes the open one, and has its key checked at once. The owner's
- * subscription is locked, so that concurrent requests cannot exceed the limits.
+ * Inserts the delegation of a receipt, or changes the open one, and schedules an immediate check of its key. The
+ * owner's subscription is locked, so that concurrent requests cannot exceed the limits.
  */
 export async function saveDelegation(context: Context, order: DelegationOrder): Promise<DelegationRow> {
   const { identity, subscription_id } = order.subscription
   return context.database.commit(async (tx) => {
     await lockSubscription(tx, identity, subscription_id)
-    const known = await lockOpenDelegation(tx, order.receipt_id)
-    const delegation = known ? await update(context, tx, known, order.tasks) : await insert(context, tx, order)
+    const existing = await lockOpenDelegation(tx, order.receipt_id)
+    const delegation = existing ? await update(context, tx, existing, order.tasks) : await insert(context, tx, order)
     const { delegation_id, state } = delegation
-    // Its own key: otherwise a check that waits for a later time would take its place.
+    // A separate key: otherwise this check would be merged with one that waits for a later time.
     const options = { key: `${delegation_id} at once` }
     if (state === 'pending') await context.queue.enqueue(tx, 'check-registration', { delegation_id }, options)
     return delegation
@@ -58,8 +58,8 @@ async function insert(context: Context, tx: Tx, order: DelegationOrder): Promise
   const { maxPerIdentity } = context.config.delegations
   if ((await countOpenDelegations(tx, identity)) >= maxPerIdentity) throw tooMany(maxPerIdentity)
   const now = unixNow(context)
-  const maxMade = maxPerIdentity * MADE_PER_DAY
-  if ((await countMadeSince(tx, identity, now - DAY)) >= maxMade) throw tooOften(maxMade)
+  const maxMade = maxPerIdentity * CREATED_PER_DAY
+  if ((await countCreatedSince(tx, identity, now - DAY)) >= maxMade) throw tooOften(maxMade)
   const delegation: DelegationRow = {
     delegation_id: `dlg_${toHex(context.randomBytes(16))}`,
     identity,
@@ -82,28 +82,28 @@ async function insert(context: Context, tx: Tx, order: DelegationOrder): Promise
   return delegation
 }
 
-async function update(context: Context, tx: Tx, known: DelegationRow, tasks: Tasks | null): Promise<DelegationRow> {
-  const { delegation_id } = known
+async function update(context: Context, tx: Tx, existing: DelegationRow, tasks: Tasks | null): Promise<DelegationRow> {
+  const { delegation_id } = existing
   const now = unixNow(context)
-  if (known.state === 'pending')
+  if (existing.state === 'pending')
     await setNextCheck(tx, delegation_id, { check_at: now + CHECK_AGAIN_SECONDS, checks: 0 })
-  if (!tasks) return known
+  if (!tasks) return existing
   const runs = await recentRuns(tx, delegation_id, RUNS_PER_HOUR)
-  const due = known.state === 'active' ? dueAfterChange({ before: known, after: tasks, runs, now }) : NOT_DUE
+  const due = existing.state === 'active' ? dueAfterChange({ before: existing, after: tasks, runs, now }) : NOT_DUE
   await setTasks(tx, delegation_id, tasks, due)
-  return { ...known, tasks: JSON.stringify(tasks), ...due }
+  return { ...existing, tasks: JSON.stringify(tasks), ...due }
 }
 
 function tooMany(limit: number): ServiceError {
-  return new ServiceError('DELEGATION_LIMIT_EXCEEDED', `one may delegate ${limit} lockers at a time`, {
+  return new ServiceError('DELEGATION_LIMIT_EXCEEDED', `a subscriber may delegate at most ${limit} lockers`, {
     hint: 'end a delegation first: DELETE /v1/delegations/{delegation_id}',
     details: { limit },
   })
 }
 
 function tooOften(limit: number): ServiceError {
-  return new ServiceError('DELEGATION_LIMIT_EXCEEDED', `one may make ${limit} delegations in a day`, {
-    hint: 'keep those you have: to delegate a locker again changes its tasks',
+  return new ServiceError('DELEGATION_LIMIT_EXCEEDED', `a subscriber may create at most ${limit} delegations per day`, {
+    hint: 'keep the existing delegations: delegating a locker again changes its tasks',
     details: { limit },
   })
 }

@@ -1,7 +1,7 @@
 import type { SettingsReader } from '@svc/service/program/config'
 
 export interface DelegationSettings {
-  /** Delegations that one identity may have at a time. */
+  /** The limit for open delegations of one identity. */
   maxPerIdentity: number
 }
 

@@ -78,7 +78,7 @@ export async function setRegistered(tx: Tx, delegationId: string, at: number, du
     .execute()
 }
 
-/** For good. Does nothing to a delegation that has already ended. */
+/** Closes a delegation permanently. Does nothing to one that has already ended. */
 export async function closeDelegation(
   tx: Tx,
   delegationId: string,
@@ -92,7 +92,9 @@ export async function closeDelegation(
     .execute()
 }
 
-/** Deletes up to `limit` delegations that ended before then without a registered key; returns how many. */
+/**
+ * Deletes up to `limit` delegations that ended before that time and whose key was never registered; returns how many.
+ */
 export async function deleteNeverRegistered(tx: Tx, before: number, limit: number): Promise<number> {
   const old = tx
     .selectFrom('delegations')
@@ -104,7 +106,7 @@ export async function deleteNeverRegistered(tx: Tx, before: number, limit: numbe
   return Number(numDeletedRows)
 }
 
-/** Ended delegations of which files, statements or mirrors are still stored. */
+/** Ended delegations that still have stored files, statements or mirrors. */
 export async function findEndedWithLeftovers(db: Db, limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom('delegations')
@@ -124,7 +126,7 @@ export async function findEndedWithLeftovers(db: Db, limit: number): Promise<str
   return rows.map(({ delegation_id }) => delegation_id)
 }
 
-export async function countMadeSince(db: Db, identity: string, since: number): Promise<number> {
+export async function countCreatedSince(db: Db, identity: string, since: number): Promise<number> {
   const { count } = await db
     .selectFrom('delegations')
     .select((eb) => eb.fn.countAll<number>().as('count'))
@@ -139,7 +141,7 @@ export interface LastRun {
   started_at: number
 }
 
-/** When each task was last started at the locker of a receipt, for any of its delegations. */
+/** When each task was last started at the locker of a receipt, by any of its delegations. */
 export async function lastStarts(db: Db, receiptId: string): Promise<LastRun[]> {
   return db
     .selectFrom('runs')

@@ -4,7 +4,7 @@ const MAX_BYTES = 32 * 1024 * 1024
 /** File contents, which are read as a stream. */
 const FILES = /^\/f\//
 
-/** Like fetch, but limits the size of answers that are held in memory as a whole. */
+/** Like fetch, but limits the size of responses that are not streamed. */
 export function boundedFetch(onAnswer: (status: number) => void): typeof globalThis.fetch {
   return async (target, init) => {
     const response = await fetch(target, init)
@@ -20,7 +20,7 @@ function bounded(response: Response): Response {
   const limit = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
       received += chunk.length
-      if (received > MAX_BYTES) throw new RangeError(`an answer has more than ${MAX_BYTES} bytes`)
+      if (received > MAX_BYTES) throw new RangeError(`the response has more than ${MAX_BYTES} bytes`)
       controller.enqueue(chunk)
     },
   })

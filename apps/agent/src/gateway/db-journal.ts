@@ -2,7 +2,7 @@ import type { Database } from '@svc/database/open'
 import type { Journal } from '@svc/sdk'
 import type { Schema } from '../db/schema.ts'
 
-/** Stores what the SDK must remember, above all the keys that the gateway showed first. */
+/** Stores what the SDK must remember, in particular the first keys of the gateway. */
 export function dbJournal({ db, commit }: Pick<Database<Schema>, 'db' | 'commit'>): Journal {
   async function get(key: string): Promise<string | null> {
     const row = await db.selectFrom('journal').select('value').where('key', '=', key).executeTakeFirst()

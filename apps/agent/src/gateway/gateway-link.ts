@@ -1,4 +1,4 @@
-// How the agent reaches the gateway: through the SDK, like any client.
+// Connects the agent to the gateway through the SDK, like any client.
 
 import { setTimeout } from 'node:timers/promises'
 import { discovery } from '@svc/api/info'
@@ -14,14 +14,14 @@ import { dbJournal } from './db-journal.ts'
 import { createRetryLog } from './retry-log.ts'
 
 export interface GatewayLink {
-  /** Without a signer it reads what is public. */
+  /** Without a signer it can only read public data. */
   client(signer?: Signer): Client
   /**
-   * Throws unless the gateway is known to be paid at other addresses than this service: one payment must not buy both
-   * storage and a subscription.
+   * Throws unless the gateway's payment addresses are known and differ from this service's: one payment must not buy
+   * both storage and a subscription.
    */
   requireOtherTreasuries(): Promise<void>
-  /** Whether it answers and is paid at other addresses. */
+  /** Whether the gateway responds and has different payment addresses. */
   isHealthy(): Promise<boolean>
 }
 
@@ -32,15 +32,15 @@ export interface GatewayLinkOptions {
   config: Config
   now: () => number
   log: Log
-  /** A real pause unless a test passes another. */
+  /** A real pause unless a test passes another one. */
   wait?: WaitToRetry | undefined
 }
 
-const TREASURIES_FRESH_MS = 600_000
+const TREASURIES_CACHED_MS = 600_000
 /** A caller is waiting for a quote. */
 const TREASURIES_TIMEOUT_MS = 5_000
-const HEALTH_FRESH_MS = 10_000
-/** Health checks must answer quickly. */
+const HEALTH_CACHED_MS = 10_000
+/** Health checks must respond quickly. */
 const HEALTH_TIMEOUT_MS = 2_000
 
 export function openGatewayLink({ database, config, now, log, wait }: GatewayLinkOptions): GatewayLink {
@@ -62,17 +62,17 @@ export function openGatewayLink({ database, config, now, log, wait }: GatewayLin
     const shared = (await readTreasuries(publicClient)).find((treasury) => isOurs(config, treasury))
     healthyAt = shared ? Number.NEGATIVE_INFINITY : now()
     if (!shared) return
-    log.error({ treasury: shared }, 'this is the treasury of the gateway, too: nothing is sold until one has another')
+    log.error({ treasury: shared }, 'the gateway uses the same treasury; nothing is sold until one of the two changes')
     throw nothingSold()
   }
 
   return {
     client,
     async requireOtherTreasuries() {
-      if (!wasHealthy(TREASURIES_FRESH_MS)) await checkNow()
+      if (!wasHealthy(TREASURIES_CACHED_MS)) await checkNow()
     },
     async isHealthy() {
-      if (wasHealthy(HEALTH_FRESH_MS)) return true
+      if (wasHealthy(HEALTH_CACHED_MS)) return true
       const isHealthy = checkNow().then(
         () => true,
         () => false,
@@ -91,7 +91,7 @@ async function readTreasuries(client: Client): Promise<string[]> {
   }
 }
 
-/** The letter case of EVM addresses does not matter; that of other addresses does. */
+/** The case of letters matters for all addresses except EVM addresses. */
 function isOurs({ payments }: Config, treasury: string): boolean {
   return [...payments.chains].some(([{ family }, own]) =>
     family === 'evm' ? treasury.toLowerCase() === own.treasury.toLowerCase() : treasury === own.treasury,
@@ -99,13 +99,13 @@ function isOurs({ payments }: Config, treasury: string): boolean {
 }
 
 function nothingSold(): ServiceError {
-  return new ServiceError('chain_unavailable', 'payments are not available at the moment', {
-    hint: 'the operator of this service has to look at it; nothing was done',
+  return new ServiceError('chain_unavailable', 'no payment method is available at the moment', {
+    hint: "nothing was changed; contact this service's admin",
   })
 }
 
 export function gatewayUnavailable(cause: unknown): ServiceError {
-  return new ServiceError('gateway_unavailable', 'the gateway cannot be asked right now; nothing was done', {
+  return new ServiceError('gateway_unavailable', 'the gateway is unavailable at the moment; nothing was changed', {
     hint: 'try again in a few seconds',
     headers: { 'retry-after': '5' },
     cause,

@@ -1,4 +1,4 @@
-// Logs that the gateway is retried: once when it starts and once when it is over, however many requests wait.
+// Logs when retries of requests to the gateway begin and end, however many requests wait.
 
 import type { Retry } from '@svc/sdk'
 import type { Log } from '@svc/service/program/log'
@@ -6,11 +6,11 @@ import type { Log } from '@svc/service/program/log'
 interface RetryLog {
   /** A request is about to be retried. */
   onRetry(retry: Retry): void
-  /** A request was answered. */
+  /** A request got a response. */
   onAnswer(status: number): void
 }
 
-/** At most this often, when good and bad answers alternate. */
+/** The shortest interval, for alternating successes and failures. */
 const LOG_EVERY_MS = 60_000
 
 const TOO_MANY_REQUESTS = 429
@@ -22,11 +22,11 @@ export function createRetryLog({ log, now }: { log: Log; now: () => number }): R
     onRetry({ error }) {
       if (since !== null || Math.abs(now() - loggedAt) < LOG_EVERY_MS) return
       since = loggedAt = now()
-      log.warn({ err: error }, 'the gateway gives no good answer; it is asked again')
+      log.warn({ err: error }, 'the gateway does not respond correctly; retrying')
     },
     onAnswer(status) {
       if (since === null || status >= 500 || status === TOO_MANY_REQUESTS) return
-      log.info({ waited_ms: now() - since }, 'the gateway answers again')
+      log.info({ waited_ms: now() - since }, 'the gateway responds again')
       since = null
     },
   }

@@ -8,7 +8,7 @@ import { Answer } from '@svc/service/http/answer'
 import { sql } from 'kysely'
 import { type Context, unixNow } from '../context.ts'
 
-/** 503 only when nothing can be answered. A gateway or chain that is down is shown as failing. */
+/** 503 only when no request can be answered. An unavailable gateway or chain is reported as failing. */
 export async function checkHealth(context: Context): Promise<Answer<AgentHealth>> {
   const { database, gateway, sales, clock } = context
   const [isDatabaseUp, isGatewayHealthy, chains, notOffered] = await Promise.all([
@@ -34,5 +34,5 @@ export async function checkHealth(context: Context): Promise<Answer<AgentHealth>
 }
 
 function wrongClock(aheadSeconds: number): string {
-  return `the clock of this process is ${clockDifference(aheadSeconds)}: it sells and signs nothing`
+  return `the clock of this process is ${clockDifference(aheadSeconds)}, so it sells and signs nothing`
 }

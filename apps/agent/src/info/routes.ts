@@ -14,7 +14,7 @@ export function infoRoutes(service: Service, context: Context): void {
   const { baseUrl } = context.config.http
   const document = openApiDocument(agentEndpoints, {
     title: 'svc agent service',
-    description: 'Thirty days of work on lockers: mirrors kept, contents watched, findings reported.',
+    description: 'Thirty days of work on lockers: mirrors files, watches contents and reports findings.',
     baseUrl,
   })
   const openApi = new JsonText<object>(JSON.stringify(document))

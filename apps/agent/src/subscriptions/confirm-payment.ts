@@ -27,8 +27,8 @@ export function confirmPayment(
   return confirmShown(context, callers, shown, wire)
 }
 
-interface ShownBySomebody extends ShownPayment {
-  /** Who says that they paid; null where only the chain is asked. */
+interface ClaimedPayment extends ShownPayment {
+  /** The identity that claims to have paid; null if only the chain decides. */
   identity: string | null
 }
 
@@ -36,7 +36,7 @@ interface ShownBySomebody extends ShownPayment {
 export async function confirmShown(
   context: Context,
   callers: Callers,
-  { identity, ...shown }: ShownBySomebody,
+  { identity, ...shown }: ClaimedPayment,
   wire: WireRequest,
 ): Promise<SubscriptionConfirmation> {
   const { bought, paid } = await readConfirmation(subscriptionSeller(context, callers), shown, wire)
@@ -51,12 +51,12 @@ export async function confirmShown(
 
 function requirePayer(payer: string, identity: string | null): void {
   if (identity === null || payer === identity) return
-  throw new ServiceError('OWNER_IDENTITY_MISMATCH', 'X-Svc-Identity is not who paid on chain', {
-    hint: 'name the wallet that paid: the subscription is its own',
+  throw new ServiceError('OWNER_IDENTITY_MISMATCH', 'X-Svc-Identity is not the wallet that paid on chain', {
+    hint: 'use the wallet that paid, which owns the subscription',
   })
 }
 
-/** Shows the subscription as this payment left it; later payments do not change the answer. */
+/** The subscription as of this payment; later payments do not change the answer. */
 function confirmation(
   context: Context,
   purchase: Purchase,
@@ -68,7 +68,7 @@ function confirmation(
   return { ok: true, idempotent, receipt_id, receipt, subscription: subscriptionView(context, purchase) }
 }
 
-/** This service as a seller of subscriptions. */
+/** The service as a seller of subscriptions. */
 export function subscriptionSeller(context: Context, { limitAnonymous }: Callers): Seller<PayRequest, Purchase> {
   const { sales, config, log, now } = context
   const { db } = context.database

@@ -16,9 +16,9 @@ import { isActive } from './subscription-view.ts'
 const TERM_SECONDS = SUBSCRIPTION_DAYS * 86_400
 
 /**
- * Writes receipt and subscription in one transaction: thirty days from now, or from the end of a subscription that
- * still runs. Of several concurrent calls with one payment one writes; the others return what it wrote. A second payment
- * of the quote is refused.
+ * Writes receipt and subscription in one transaction: thirty days from now, or from the end of an active subscription.
+ * Of several concurrent calls with one payment, one writes and the others return its result. A second payment of the
+ * quote is rejected.
  */
 export async function extendSubscription(
   context: Pick<Context, 'database' | 'now' | 'randomBytes'>,
@@ -39,7 +39,7 @@ export async function extendSubscription(
       expires_at: (isExtension ? current.expires_at : now) + TERM_SECONDS,
     }
     const purchase = { ...subscription, receipt_id, pay_req_id, network, tx, receipt }
-    // The rollback also removes the new subscription, which nobody has paid.
+    // The rollback also removes the new, unpaid subscription.
     if (!(await insertPurchase(dbTx, purchase))) throw paymentRefused('transaction_already_used')
     await setSubscription(dbTx, subscription)
     return { purchase, isNew: true }

@@ -1,5 +1,5 @@
-// A credential of the Machine Payments Protocol shows the transaction that paid. The subscription is the payer's own, so
-// nobody has to be named.
+// A credential of the Machine Payments Protocol names the transaction that paid. The subscription belongs to the payer,
+// so no identity header is needed.
 
 import type { SubscriptionConfirmation, SubscriptionQuote } from '@svc/api/agent/subscriptions'
 import {
@@ -48,7 +48,7 @@ async function paid(
   const { charges, payee } = subscriptionCharges(context.config, accepts)
   const named = chargeOf(credential, charges, quoteTexts({ payReqId, expiresAt: request.expires_at }), payee)
   const shown = shownTransaction(named)
-  // Its challenges take no transfers that were only signed.
+  // Its challenges do not accept transfers that were only signed.
   if (shown === null) throw unknownChallenge()
   const { tx, ...leg } = shown
   const proof = { tx, signature: undefined }

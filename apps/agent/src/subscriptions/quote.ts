@@ -11,7 +11,7 @@ import type { WireRequest } from '@svc/service/http/wire-request'
 import { type Context, unixNow } from '../context.ts'
 import { insertPayRequest } from './store.ts'
 
-/** Stores the quote before answering with it: it fixes the terms. Challenges are for requests that take credentials. */
+/** Stores the quote before returning it: it fixes the terms. Challenges are for requests that accept credentials. */
 export async function answerQuote(
   context: Context,
   choice: LegChoice,
@@ -53,7 +53,7 @@ export async function answerQuote(
   return quoteAnswer<SubscriptionQuote>(text, quote, challenges)
 }
 
-/** This service sends no transfers that were only signed. */
+/** This service does not send transfers that were only signed. */
 export function subscriptionCharges(config: Context['config'], accepts: SubscriptionQuote['accepts']): QuoteCharges {
   return quoteCharges(accepts, payeeOf(config, false))
 }

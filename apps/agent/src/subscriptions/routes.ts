@@ -15,7 +15,7 @@ import type { Context } from '../context.ts'
 import { subscriptionSeller } from './confirm-payment.ts'
 import type { Subscriptions } from './subscriptions.ts'
 
-/** Of quotes whose buyers wait for a payment by Solana Pay. */
+/** The limit for quotes whose buyers wait for a payment by Solana Pay. */
 const MAX_PASSED = 10_000
 
 export function subscriptionRoutes(

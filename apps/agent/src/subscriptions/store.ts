@@ -29,7 +29,7 @@ export async function findPurchase(db: Db, payReqId: string): Promise<Purchase |
   return row ? { ...row, receipt: JSON.parse(row.receipt) } : null
 }
 
-/** False when the transaction has paid another quote already. */
+/** False when the transaction has already paid another quote. */
 export async function insertPurchase(tx: Tx, { receipt, ...row }: Purchase): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await tx
     .insertInto('receipts')
@@ -45,8 +45,8 @@ export async function findSubscription(db: Db, identity: string): Promise<Subscr
 }
 
 /**
- * The subscription of an identity, locked until the end of the transaction. Without one, inserts a subscription that
- * has already expired.
+ * The subscription of an identity, locked until the end of the transaction. If there is none, inserts one that has
+ * already expired.
  */
 export async function lockSubscription(tx: Tx, identity: string, subscriptionId: string): Promise<SubscriptionRow> {
   return tx
@@ -63,7 +63,7 @@ export async function setSubscription(tx: Tx, { identity, starts_at, expires_at 
   await tx.updateTable('subscriptions').set({ starts_at, expires_at }).where('identity', '=', identity).execute()
 }
 
-/** The end of the n-th newest of the quotes that ended before then; null where there are fewer. */
+/** The end of the n-th newest quote that ended before that time; null if there are fewer. */
 export async function nthEndBefore(db: Db, before: number, n: number): Promise<number | null> {
   const row = await db
     .selectFrom('pay_requests')
@@ -76,7 +76,7 @@ export async function nthEndBefore(db: Db, before: number, n: number): Promise<n
   return row?.expires_at ?? null
 }
 
-/** Deletes up to `limit` unpaid quotes that expired before then; returns how many. */
+/** Deletes up to `limit` unpaid quotes that expired before that time; returns how many. */
 export async function deleteUnpaid(tx: Tx, before: number, limit: number): Promise<number> {
   const old = tx
     .selectFrom('pay_requests')

@@ -1,4 +1,4 @@
-// What the subscriptions room offers: quotes, confirmations, and who has a subscription.
+// The interface of the subscriptions module: quotes, confirmations, and subscriptions of identities.
 
 import type { confirmSubscription, SubscriptionConfirmation, SubscriptionQuote } from '@svc/api/agent/subscriptions'
 import type { Body } from '@svc/api/endpoint'
@@ -15,14 +15,14 @@ import { findSubscription } from './store.ts'
 import { isActive } from './subscription-view.ts'
 
 export interface Subscriptions {
-  /** A quote for a caller whose address is counted against its limit, or what a payment credential has bought. */
+  /** A quote, after counting the caller's address, or the purchase of a payment credential. */
   request(
     choice: LegChoice,
     wire: WireRequest,
   ): Promise<Answer<JsonText<SubscriptionQuote>> | Answer<SubscriptionConfirmation>>
   confirm(body: Body<typeof confirmSubscription>, wire: WireRequest): Promise<SubscriptionConfirmation>
   quote(choice: LegChoice): Promise<Answer<JsonText<SubscriptionQuote>>>
-  /** The newest subscription of an identity, whether it runs or is over. */
+  /** The newest subscription of an identity, active or expired. */
   find(identity: string): Promise<SubscriptionRow | null>
   /** Null when there is none or it has expired. */
   findActive(identity: string): Promise<SubscriptionRow | null>

@@ -3,7 +3,7 @@ import { readDnsServers, type SettingsReader } from '@svc/service/program/config
 export interface WorkSettings {
   /** Bytes that one watch may read back; 0 for none. */
   watchMaxBytes: number
-  /** Empty for those of the system. */
+  /** Empty for the system's servers. */
   dnsServers: string[]
 }
 

@@ -1,6 +1,6 @@
 /**
- * Does the work and passes it whether a slot of `max` was free for the key. A subscriber with much to do, or with
- * requests that hang, must not keep all others waiting.
+ * Runs the work, and passes whether one of `max` slots was free for the key. A subscriber with much work, or with
+ * hanging requests, must not delay all others.
  */
 export type WithSlot = <T>(key: string, max: number, work: (isFree: boolean) => Promise<T>) => Promise<T>
 
@@ -8,14 +8,14 @@ export type WithSlot = <T>(key: string, max: number, work: (isFree: boolean) => 
 export function createSubscriberSlots(): WithSlot {
   const taken = new Map<string, number>()
   return async (key, max, work) => {
-    const before = taken.get(key) ?? 0
-    taken.set(key, before + 1)
+    const current = taken.get(key) ?? 0
+    taken.set(key, current + 1)
     try {
-      return await work(before < max)
+      return await work(current < max)
     } finally {
-      const left = (taken.get(key) as number) - 1
-      if (left === 0) taken.delete(key)
-      else taken.set(key, left)
+      const remaining = (taken.get(key) as number) - 1
+      if (remaining === 0) taken.delete(key)
+      else taken.set(key, remaining)
     }
   }
 }

@@ -1,4 +1,4 @@
-// What the work room offers to the jobs: the two tasks, their schedule, and the webhooks that report findings.
+// The interface of the work module: the two tasks, their schedule, and the webhooks that report findings.
 
 import type { JobRun } from '@svc/database/queue/queue'
 import type { Context } from '../context.ts'
@@ -9,16 +9,16 @@ import { mirrorSources } from './tasks/mirror.ts'
 import { watchLocker } from './tasks/watch.ts'
 
 export interface Work {
-  /** Has the gateway fetch every source of the mirror into the locker. */
+  /** Makes the gateway fetch every source of the mirror into the locker. */
   mirror(delegationId: string, job: JobRun): Promise<void>
-  /** Compares the locker with what earlier runs saw of it. */
+  /** Compares the locker with the records of earlier runs. */
   watch(delegationId: string, job: JobRun): Promise<void>
   deliverWebhook(deliveryId: string, job: JobRun): Promise<void>
   /** Enqueues every registration check and every run that is due. */
   enqueueDue(): Promise<void>
 }
 
-/** `revokeDelegation` ends the delegation for good. */
+/** `revokeDelegation` ends the delegation permanently. */
 export function createWork(context: Context, { revokeDelegation }: { revokeDelegation: Revoke }): Work {
   return {
     mirror: (delegationId, job) =>

@@ -21,11 +21,11 @@ async function secondAgent(variables: Variables) {
   }
 }
 
-describe('AGENT-04 the caller', () => {
+describe('AGENT-04 authentication', () => {
   it.each([
     ['an Ed25519 key', ann],
     ['an EVM wallet', bob],
-  ])('AGENT-04 accepts %s that is named in the header and has signed', async (_, who) => {
+  ])('AGENT-04 accepts %s that is named in the header and has signed the request', async (_, who) => {
     expect(await list({}, who)).toMatchObject({ status: 200, body: { subscription: null, delegations: [] } })
   })
 
@@ -42,7 +42,7 @@ describe('AGENT-04 the caller', () => {
 })
 
 describe('an envelope', () => {
-  it('T-04 accepts an envelope once, even when 20 copies arrive at the same time or at another process', async () => {
+  it('T-04 is accepted once, even when 20 copies arrive concurrently or at another process', async () => {
     const { headers } = stack.sign(ann, LISTING)
     const elsewhere = await secondAgent({})
     const statuses = (await Promise.all(Array.from({ length: 20 }, () => repeat(headers)))).map(({ status }) => status)
@@ -51,7 +51,7 @@ describe('an envelope', () => {
     expectRefusal(await elsewhere(headers), 403, 'NONCE_REPLAYED')
   })
 
-  it('T-04 rejects an envelope that was signed for another request', async () => {
+  it('T-04 is rejected for another request than the signed one', async () => {
     const ending = `/v1/delegations/dlg_${'0'.repeat(32)}`
     const { headers } = stack.sign(ann, LISTING)
     expectRefusal(await stack.send('GET', ending, undefined, headers), 403, 'PATH_MISMATCH')
@@ -60,7 +60,7 @@ describe('an envelope', () => {
     expectRefusal(await list({ envelope: { path: '/v1/lockers' } }), 403, 'PATH_MISMATCH')
   })
 
-  it('T-55 rejects an envelope for another service, and does not use up its nonce; clients of 1.0.0 name none', async () => {
+  it('T-55 is rejected by another service without using up its nonce, and accepted from clients of 1.0.0, which name none', async () => {
     const nonce = 'ab'.repeat(16)
     for (const aud of ['https://other.example', '', null, [stack.agent.url]])
       expectRefusal(await list({ envelope: { aud, nonce } }), 403, 'AUDIENCE_MISMATCH')
@@ -69,7 +69,7 @@ describe('an envelope', () => {
     expect((await list({ envelope: { aud: `${stack.agent.url}/`, nonce } })).status).toBe(200)
   })
 
-  it('T-04 remembers a nonce until its envelope has expired', async () => {
+  it('T-04 has a nonce that is remembered until the envelope expires', async () => {
     const { headers } = stack.sign(ann, LISTING)
     expect((await repeat(headers)).status).toBe(200)
     stack.clock.advance(59)
@@ -80,8 +80,8 @@ describe('an envelope', () => {
   })
 })
 
-describe('T-10 limits', () => {
-  it('T-10 limits wrong signatures per address and minute before it verifies them', async () => {
+describe('T-10 rate limits', () => {
+  it('T-10 apply to invalid signatures per address and minute, before their verification', async () => {
     const ask = await secondAgent({ RATE_LIMITS: 'address=3/min' })
     const forged = () => stack.sign(bob, { ...LISTING, identity: ann.identity }).headers
     const statuses = []
@@ -91,7 +91,7 @@ describe('T-10 limits', () => {
     expect((await ask(stack.sign(ann, LISTING).headers)).status).toBe(200)
   })
 
-  it('T-10 limits requests per identity, and others cannot use up that limit', async () => {
+  it('T-10 apply to requests per identity, and other identities cannot use up that limit', async () => {
     const ask = await secondAgent({ RATE_LIMITS: 'identity=2/min' })
     const signed = () => stack.sign(ann, LISTING).headers
     const first = signed()

@@ -16,11 +16,11 @@ describe('the registration of a delegation key', () => {
 
   const row = async (id: string) => (await findDelegation(stack.agent.context.database.db, id)) as DelegationRow
   const seconds = () => stack.clock.seconds()
-  const looks = (lockerId = '') =>
+  const countChecks = (lockerId = '') =>
     stack.proxy.seen.filter(({ path }) => path.startsWith('/v1/storage/metadata/') && path.endsWith(lockerId)).length
-  const check = (id: string) => stack.agent.rooms.delegations.checkRegistration(id)
+  const check = (id: string) => stack.agent.modules.delegations.checkRegistration(id)
 
-  it('AGENT-04 is checked at once, then less and less often while the key is not registered', async () => {
+  it('AGENT-04 is checked immediately, then less and less often while the key is not registered', async () => {
     const { delegation_id: id } = await stack.delegate(owner, await stack.seedLocker(owner))
     const pauses: number[] = []
     for (let checks = 1; checks <= 8; checks++) {
@@ -33,7 +33,7 @@ describe('the registration of a delegation key', () => {
     expect(pauses).toEqual([15, 30, 60, 120, 300, 900, 3600, 3600])
   })
 
-  it('AGENT-04 is checked at once when the locker is delegated again', async () => {
+  it('AGENT-04 is checked immediately when the locker is delegated again', async () => {
     const locker = await stack.seedLocker(owner)
     const { delegation_id: id, agent_pubkey } = await stack.delegate(owner, locker)
     for (let checks = 0; checks < 6; checks++) {
@@ -43,7 +43,7 @@ describe('the registration of a delegation key', () => {
     expect((await row(id)).check_at).toBeGreaterThan(seconds() + 60)
     await stack.delegate(owner, locker)
     await stack.runJobs()
-    // The schedule may have found it due as well.
+    // The schedule may also have found it due.
     expect((await row(id)).check_at).toBeLessThanOrEqual(seconds() + 30)
     await stack.client(owner).addOperator(locker, agent_pubkey)
     await stack.delegate(owner, locker)
@@ -52,7 +52,7 @@ describe('the registration of a delegation key', () => {
     expect((await row(id)).state).toBe('active')
   })
 
-  it('AGENT-04 does not reopen a delegation that ended during the check', async () => {
+  it('AGENT-04 is not recorded for a delegation that ended during the check', async () => {
     const locker = await stack.seedLocker(owner)
     const { delegation_id: id, agent_pubkey } = await stack.delegate(owner, locker)
     await stack.client(owner).addOperator(locker, agent_pubkey)
@@ -67,7 +67,7 @@ describe('the registration of a delegation key', () => {
     expect(await row(id)).toMatchObject({ state: 'ended', registered_at: null, watch_at: null })
   })
 
-  it('AGENT-04 a key that the owner removes ends only its own delegation, for good', async () => {
+  it('AGENT-04 removing a key permanently ends its own delegation and no other', async () => {
     const evm = await stack.grantSubscription(evmWallet())
     const [one, two] = [await stack.seedLocker(evm), await stack.seedLocker(evm)]
     const first = await stack.delegateAndRegister(evm, one)
@@ -88,7 +88,7 @@ describe('the registration of a delegation key', () => {
     expect([again.status, again.agent_pubkey === first.agent_pubkey]).toEqual(['pending', false])
   })
 
-  it('AGENT-04 an unavailable gateway changes no delegation, and the key is found afterwards', async () => {
+  it('AGENT-04 is found after an outage of the gateway, which changes no delegation', async () => {
     const locker = await stack.seedLocker(owner)
     const active = await stack.delegateAndRegister(owner, await stack.seedLocker(owner))
     const pending = await stack.delegate(owner, locker)
@@ -112,7 +112,7 @@ describe('the registration of a delegation key', () => {
     await stack.client(owner).addOperator(locker, agent_pubkey)
     stack.clock.advance(30 * 86_400)
     await stack.runJobs()
-    expect([looks(locker.locker_id), (await stack.readDelegation(owner, id)).status]).toEqual([0, 'paused'])
+    expect([countChecks(locker.locker_id), (await stack.readDelegation(owner, id)).status]).toEqual([0, 'paused'])
     await stack.grantSubscription(owner)
     stack.clock.advance(60)
     await stack.runJobs()
@@ -123,13 +123,13 @@ describe('the registration of a delegation key', () => {
     const other = await stack.grantSubscription(ed25519Wallet())
     const ids: string[] = []
     for (let i = 0; i < 12; i++) ids.push((await stack.delegate(owner, await stack.seedLocker(owner))).delegation_id)
-    const before = looks()
+    const before = countChecks()
     for (const id of ids) await check(id)
-    expect(looks() - before).toBe(10)
+    expect(countChecks() - before).toBe(10)
     expect([(await row(ids[9]!)).checks, (await row(ids[10]!)).checks]).toEqual([1, 0])
     expect((await row(ids[10]!)).check_at).toBe(seconds() + 15)
     await check((await stack.delegate(other, await stack.seedLocker(other))).delegation_id)
-    expect(looks() - before).toBe(11)
+    expect(countChecks() - before).toBe(11)
     stack.clock.advance(15)
     await check(ids[10]!)
     expect((await row(ids[10]!)).checks).toBe(1)

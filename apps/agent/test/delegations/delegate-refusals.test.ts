@@ -17,35 +17,36 @@ const ADDRESSES: Record<string, { address: string; family: number }[]> = {
 
 const answerSlowly = Promise.withResolvers<[]>()
 
-describe('a refused delegation', () => {
+describe('the validation of a delegation', () => {
   const stack = useAgentStack(() => ({ MAX_DELEGATIONS: '3' }), {
     resolve: async (host) => (host === 'slow.example' ? answerSlowly.promise : (ADDRESSES[host] ?? [])),
   })
   const owner = forEachTest(() => stack.grantSubscription(ed25519Wallet()))
-  const stranger = forEachTest(() => stack.grantSubscription(evmWallet()))
+  const otherOwner = forEachTest(() => stack.grantSubscription(evmWallet()))
   const locker = forEachTest(() => stack.seedLocker(owner))
 
-  const kept = async (who = owner) => (await delegationsOf(stack.agent.context.database.db, who.identity, 100)).length
-  const ask = (change: Partial<AgentCall> = {}, who = owner) => stack.call(who, { ...delegateCall(locker), ...change })
+  const countDelegations = async (who = owner) =>
+    (await delegationsOf(stack.agent.context.database.db, who.identity, 100)).length
+  const send = (change: Partial<AgentCall> = {}, who = owner) => stack.call(who, { ...delegateCall(locker), ...change })
 
-  it('AGENT-04 rejects a locker that belongs to somebody else', async () => {
-    expectRefusal(await ask({ identity: null }, stranger), 403, 'SIGNATURE_INVALID')
-    expectRefusal(await ask({ identity: owner.identity }, stranger), 403, 'SIGNATURE_INVALID')
-    expectRefusal(await ask({}, stranger), 403, 'OWNER_IDENTITY_MISMATCH')
-    expect([await kept(), await kept(stranger)]).toEqual([0, 0])
+  it('AGENT-04 rejects a locker of another owner', async () => {
+    expectRefusal(await send({ identity: null }, otherOwner), 403, 'SIGNATURE_INVALID')
+    expectRefusal(await send({ identity: owner.identity }, otherOwner), 403, 'SIGNATURE_INVALID')
+    expectRefusal(await send({}, otherOwner), 403, 'OWNER_IDENTITY_MISMATCH')
+    expect([await countDelegations(), await countDelegations(otherOwner)]).toEqual([0, 0])
   })
 
   it('AGENT-04 rejects an identity header that does not name the payer, or is malformed', async () => {
-    expectRefusal(await ask({ identity: stranger.identity }), 403, 'OWNER_IDENTITY_MISMATCH')
-    expectRefusal(await ask({ identity: 'nobody' }), 422, 'validation_error')
-    expectRefusal(await ask({ identity: '' }), 422, 'validation_error')
-    expect(await kept()).toBe(0)
+    expectRefusal(await send({ identity: otherOwner.identity }), 403, 'OWNER_IDENTITY_MISMATCH')
+    expectRefusal(await send({ identity: 'nobody' }), 422, 'validation_error')
+    expectRefusal(await send({ identity: '' }), 422, 'validation_error')
+    expect(await countDelegations()).toBe(0)
   })
 
-  it('AGENT-04 rejects an operator of the locker, who is not its owner', async () => {
+  it('AGENT-04 rejects an operator who does not own the locker', async () => {
     const operator = await stack.grantSubscription(ed25519Wallet())
     await stack.client(owner).addOperator(locker, operator.identity)
-    expectRefusal(await ask({ identity: null }, operator), 403, 'SIGNATURE_INVALID')
+    expectRefusal(await send({ identity: null }, operator), 403, 'SIGNATURE_INVALID')
   })
 
   it.each<[string, number, Partial<AgentCall>]>([
@@ -55,20 +56,20 @@ describe('a refused delegation', () => {
     ['RECEIPT_ID_MISMATCH', 401, { receiptId: 'rcpt_test_0001' }],
     ['LOCKER_ID_MISMATCH', 401, { lockerId: 'locker_14fa9d190572' }],
   ])('T-04 T-55 rejects an envelope for another request with %s', async (code, status, change) => {
-    expectRefusal(await ask(change), status, code)
-    expect(await kept()).toBe(0)
+    expectRefusal(await send(change), status, code)
+    expect(await countDelegations()).toBe(0)
   })
 
   it('AGENT-04 rejects the locker of another receipt', async () => {
     const { locker_id } = await stack.seedLocker(owner)
     const mixed = delegateCall({ receipt_id: locker.receipt_id, locker_id })
     expectRefusal(await stack.call(owner, mixed), 401, 'LOCKER_ID_MISMATCH')
-    expect(await kept()).toBe(0)
+    expect(await countDelegations()).toBe(0)
   })
 
   it.each([
     ['of another gateway', 'rcpt_test_0001'],
-    ['that leads elsewhere', '..'],
+    ['that is a relative path', '..'],
     ['with a query', '?x=1'],
   ])('AGENT-04 answers 404 for a receipt %s', async (_, receipt_id) => {
     const unknown = { ...delegateCall(lockerOf(receipt_id)), receiptId: '', lockerId: '' }
@@ -76,7 +77,7 @@ describe('a refused delegation', () => {
   })
 
   it.each(['inside.example', 'both.example', '192.168.1.1'])(
-    'T-08 rejects webhooks and mirrors at %s, which is not public',
+    'T-08 rejects webhooks and mirrors at %s because it is not public',
     async (host) => {
       const good = { url: 'https://files.example/a', filename: 'a' }
       const tasks = {
@@ -91,11 +92,11 @@ describe('a refused delegation', () => {
         ['body', 'tasks', 'tell', 'url'],
       ])
       for (const { msg } of detail) expect(msg).toContain('public')
-      expect(await kept()).toBe(0)
+      expect(await countDelegations()).toBe(0)
     },
   )
 
-  it('T-35 looks up the hosts of a few delegations of one owner at once', async () => {
+  it('T-35 limits the delegations of one owner whose hosts are resolved concurrently', async () => {
     const tasks = { tell: { url: 'https://slow.example/' } }
     const begun = Array.from({ length: 5 }, () => stack.call(owner, delegateCall(locker, tasks)))
     const refused = await Promise.race(begun)
@@ -105,14 +106,14 @@ describe('a refused delegation', () => {
     expect((await Promise.all(begun)).map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 429])
   })
 
-  it('T-08 accepts hosts that are public, and those that cannot be looked up now', async () => {
+  it('T-08 accepts hosts that are public or cannot be resolved at the moment', async () => {
     const tasks = { tell: { url: 'https://nowhere.example/' } }
     expect((await stack.call(owner, delegateCall(locker, tasks))).status).toBe(200)
     const mirror = { sources: [{ url: 'https://files.example/a', filename: 'a' }] }
     expect((await stack.call(owner, delegateCall(locker, { mirror }))).status).toBe(200)
   })
 
-  it('AGENT-04 answers with a fresh quote when the owner has no subscription, or none any more', async () => {
+  it('AGENT-04 answers with a new quote when the owner has no subscription or an expired one', async () => {
     const newcomer = ed25519Wallet()
     const mine = await stack.seedLocker(newcomer)
     const askForQuote = async () => {
@@ -121,7 +122,7 @@ describe('a refused delegation', () => {
       return body.extensions.svc.info.pay_req_id
     }
     expect(await askForQuote()).not.toBe(await askForQuote())
-    expect(await kept(newcomer)).toBe(0)
+    expect(await countDelegations(newcomer)).toBe(0)
     await stack.grantSubscription(newcomer)
     stack.clock.advance(30 * 86_400 - 1)
     expect((await stack.call(newcomer, delegateCall(mine))).status).toBe(200)
@@ -132,11 +133,11 @@ describe('a refused delegation', () => {
   it.each<[string, unknown, (string | number)[]]>([
     ['unknown tasks', { dance: {} }, ['body', 'tasks']],
     ['no sources', { mirror: { sources: [] } }, ['body', 'tasks', 'mirror', 'sources']],
-    ['a pause too short', { watch: { every_hours: 0 } }, ['body', 'tasks', 'watch', 'every_hours']],
+    ['a period that is too short', { watch: { every_hours: 0 } }, ['body', 'tasks', 'watch', 'every_hours']],
   ])('AGENT-04 T-08 rejects %s', async (_, tasks, loc) => {
-    const reply = await ask({ body: { ...locker, tasks } })
+    const reply = await send({ body: { ...locker, tasks } })
     expectRefusal(reply, 422, 'validation_error')
     expect((reply.body as { detail: unknown[] }).detail).toContainEqual(expect.objectContaining({ loc }))
-    expect(await kept()).toBe(0)
+    expect(await countDelegations()).toBe(0)
   })
 })

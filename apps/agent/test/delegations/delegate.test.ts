@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { delegateCall, useAgentStack } from '../agent-stack.ts'
 import { ed25519Wallet, evmPayer, evmWallet, primaryPayer } from '../wallets.ts'
 
-describe('delegating a locker', () => {
+describe('the endpoint for delegations', () => {
   const stack = useAgentStack()
 
   it.each([
@@ -49,7 +49,7 @@ describe('delegating a locker', () => {
     },
   )
 
-  it('AGENT-04 takes the payer of the receipt as owner when the header is missing', async () => {
+  it('AGENT-04 uses the payer of the receipt as the owner when the header is missing', async () => {
     const owner = await stack.grantSubscription(evmWallet())
     const locker = await stack.seedLocker(owner)
     const bare = { ...delegateCall(locker), identity: null, receiptId: '', lockerId: '' }
@@ -69,7 +69,7 @@ describe('delegating a locker', () => {
     expect((await stack.readDelegation(owner, delegation_id)).status).toBe('active')
   })
 
-  it('AGENT-04 keeps the delegation and its key when repeated, and changes the tasks that are sent', async () => {
+  it('AGENT-04 a repeated request keeps the delegation and its key, and changes the tasks', async () => {
     const owner = await stack.grantSubscription(ed25519Wallet())
     const locker = await stack.seedLocker(owner)
     const tell = { url: 'https://hooks.example/one', only_alerts: true }

@@ -8,7 +8,7 @@ const keys = createDelegationKeys(seed)
 const [first, second] = [`dlg_${'1'.repeat(32)}`, `dlg_${'2'.repeat(32)}`]
 const HOOK = 'https://hooks.example/a'
 
-it('AGENT-04 derives the same key for a delegation every time, and signs with it', async () => {
+it('AGENT-04 a delegation gets the same key every time, which signs its requests', async () => {
   const signer = keys.signerOf(first)
   expect(createDelegationKeys(Uint8Array.from(seed)).signerOf(first).address).toBe(signer.address)
   const message = utf8('a request')
@@ -16,14 +16,14 @@ it('AGENT-04 derives the same key for a delegation every time, and signs with it
   expect(ed25519PublicKeyFromBase58(signer.address)?.verify(message, signature)).toBe(true)
 })
 
-it('AGENT-04 derives keys and secrets by HKDF-SHA-256, as another implementation does', () => {
-  // As Python's hmac and cryptography modules give them by RFC 5869.
+it('AGENT-04 the keys and secrets equal those of another implementation of HKDF-SHA-256', () => {
+  // Computed with Python's hmac and cryptography modules according to RFC 5869.
   const publicKey = '85cd2e9b2e5380eeda029da776b684adedb0112538d4cc22b7c9bb595d46126a'
   expect(keys.signerOf(first).address).toBe(toBase58(fromHex(publicKey, 32)!))
   expect(keys.webhookSecretOf(first, HOOK)).toBe('whsec_KwvrcmjGcEcv3JkD73xt4qvxbX/1xODTnH4CXIqWzEc=')
 })
 
-it('AGENT-04 derives different values for different delegations, seeds, URLs and purposes', () => {
+it('AGENT-04 the keys and secrets differ for different delegations, seeds, URLs and purposes', () => {
   const others = createDelegationKeys(new Uint8Array(32).fill(6))
   const all = [
     keys.signerOf(first).address,

@@ -1,7 +1,7 @@
 import type { Tasks } from '@svc/api/agent/tasks'
 import { describe, expect, it } from 'vitest'
 import type { DelegationRow } from '../../src/db/schema.ts'
-import { dueAfterChange, dueAtOnce } from '../../src/delegations/due-times.ts'
+import { dueAfterChange, firstDueTimes } from '../../src/delegations/due-times.ts'
 import type { LastRun } from '../../src/delegations/store.ts'
 
 const NOW = 1_800_000_000
@@ -14,13 +14,13 @@ function dueOf(before: Tasks, after: Tasks, runs: LastRun[] = []) {
   return dueAfterChange({ before: row, after, runs, now: NOW })
 }
 
-describe('when tasks are due', () => {
-  it('AGENT-04 the tasks of a new delegation are due at once', () => {
-    expect(dueAtOnce({ watch: WATCH }, [], NOW)).toEqual({ mirror_at: null, watch_at: NOW })
-    expect(dueAtOnce({ mirror: mirror('a') }, [], NOW)).toEqual({ mirror_at: NOW, watch_at: null })
+describe('due times', () => {
+  it('AGENT-04 the tasks of a new delegation are due immediately', () => {
+    expect(firstDueTimes({ watch: WATCH }, [], NOW)).toEqual({ mirror_at: null, watch_at: NOW })
+    expect(firstDueTimes({ mirror: mirror('a') }, [], NOW)).toEqual({ mirror_at: NOW, watch_at: null })
   })
 
-  it('AGENT-04 unchanged tasks keep their time, changed tasks are due at once, and removed tasks never', () => {
+  it('AGENT-04 unchanged tasks keep their time, changed tasks are due immediately, and removed tasks are never due', () => {
     const both = { mirror: mirror('a'), watch: WATCH }
     expect(dueOf(both, both)).toEqual({ mirror_at: NOW + 1000, watch_at: NOW + 2000 })
     expect(dueOf(both, { ...both, mirror: mirror('b') })).toEqual({ mirror_at: NOW, watch_at: NOW + 2000 })
@@ -40,15 +40,15 @@ describe('when tasks are due', () => {
     expect(dueOf({ watch: WATCH }, changed, runs.slice(2))).toEqual({ mirror_at: null, watch_at: NOW })
   })
 
-  it('AGENT-04 T-10 a locker that is delegated anew is due no sooner either', () => {
+  it('AGENT-04 T-10 a locker that is delegated again is due no sooner than an hour after its last run', () => {
     const runs: LastRun[] = [{ task: 'watch', started_at: NOW - 10 }]
     const both = { mirror: mirror('a'), watch: WATCH }
-    expect(dueAtOnce(both, runs, NOW)).toEqual({ mirror_at: NOW, watch_at: NOW - 10 + HOUR })
-    expect(dueAtOnce(both, [{ task: 'watch', started_at: NOW - 2 * HOUR }], NOW).watch_at).toBe(NOW)
+    expect(firstDueTimes(both, runs, NOW)).toEqual({ mirror_at: NOW, watch_at: NOW - 10 + HOUR })
+    expect(firstDueTimes(both, [{ task: 'watch', started_at: NOW - 2 * HOUR }], NOW).watch_at).toBe(NOW)
   })
 
   it('AGENT-04 a run that a wrong clock dated in the future does not delay the next one', () => {
     const runs: LastRun[] = [{ task: 'watch', started_at: NOW + 365 * 24 * HOUR }]
-    expect(dueAtOnce({ watch: WATCH }, runs, NOW).watch_at).toBe(NOW)
+    expect(firstDueTimes({ watch: WATCH }, runs, NOW).watch_at).toBe(NOW)
   })
 })

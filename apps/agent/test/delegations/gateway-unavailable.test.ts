@@ -4,13 +4,13 @@ import { delegationsOf } from '../../src/delegations/store.ts'
 import { delegateCall, expectRefusal, useAgentStack } from '../agent-stack.ts'
 import { ed25519Wallet } from '../wallets.ts'
 
-describe('a gateway that does not say who owns a locker', () => {
+describe('the endpoint for delegations without a trusted owner', () => {
   const stack = useAgentStack()
   const owner = forEachTest(() => stack.grantSubscription(ed25519Wallet()))
   const locker = forEachTest(() => stack.seedLocker(owner))
 
   const ask = () => stack.call(owner, delegateCall(locker))
-  async function expectNothingDone(reply: Awaited<ReturnType<typeof ask>>): Promise<void> {
+  async function expectNoChange(reply: Awaited<ReturnType<typeof ask>>): Promise<void> {
     expectRefusal(reply, 503, 'gateway_unavailable')
     expect(reply.headers.get('retry-after')).toBe('5')
     expect(await delegationsOf(stack.agent.context.database.db, owner.identity, 1)).toEqual([])
@@ -26,12 +26,12 @@ describe('a gateway that does not say who owns a locker', () => {
   ])('AGENT-04 answers 503 and changes nothing when the gateway %s', async (_, status, error) => {
     const answer = { status, headers: { 'retry-after': '3600' }, body: { error, message: 'no' } }
     stack.proxy.always(/receipts/, { answer })
-    await expectNothingDone(await ask())
+    await expectNoChange(await ask())
   })
 
   it('AGENT-04 answers 503 after a few attempts when the gateway does not answer', async () => {
     stack.proxy.always(/receipts/, { cut: 'request' })
-    await expectNothingDone(await ask())
+    await expectNoChange(await ask())
   })
 
   it('AGENT-04 does not trust a receipt whose payer was changed', async () => {
@@ -39,15 +39,15 @@ describe('a gateway that does not say who owns a locker', () => {
     stack.proxy.always(/receipts/, { lie: (body) => ({ ...body, payer_pubkey: thief.identity }) })
     expectRefusal(await stack.call(thief, delegateCall(locker)), 503, 'gateway_unavailable')
     expect(await delegationsOf(stack.agent.context.database.db, thief.identity, 1)).toEqual([])
-    await expectNothingDone(await ask())
+    await expectNoChange(await ask())
   })
 
-  it('AGENT-04 does not trust another receipt than the one asked for', async () => {
+  it('AGENT-04 does not trust a receipt other than the requested one', async () => {
     const thief = await stack.grantSubscription(ed25519Wallet())
     const { receipt_id } = await stack.seedReceipt(thief)
     const other = await (await fetch(`${stack.gateway.url}/v1/receipts/${receipt_id}`)).json()
     stack.proxy.always(/receipts/, { lie: () => other })
     expectRefusal(await stack.call(thief, delegateCall(locker)), 503, 'gateway_unavailable')
-    await expectNothingDone(await ask())
+    await expectNoChange(await ask())
   })
 })

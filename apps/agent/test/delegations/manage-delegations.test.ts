@@ -80,7 +80,7 @@ describe('the delegations of an owner', () => {
     await insertFindings(writable(database.db), findings)
     const last_digest = findings.at(-1)!.digest
     await setLogEnd(writable(database.db), { delegation_id, finding_count: 600, alert_count: 3, last_digest })
-    // One that comes just when it is read: its count is not known yet.
+    // A finding added during the read: the count does not include it yet.
     await insertFindings(writable(database.db), [{ ...findings.at(-1)!, sequence: 601 }])
     const run = { delegation_id, task: 'watch', summary: '{"files":2}' } as const
     await insertRun(writable(database.db), {
@@ -112,7 +112,7 @@ describe('the delegations of an owner', () => {
     expect((await stack.readDelegation(owner, delegation_id, 600)).log).toEqual([])
   })
 
-  it('AGENT-04 end once, and keep their log', async () => {
+  it('AGENT-04 end only once and keep their log', async () => {
     const { delegation_id: id } = await stack.delegateAndRegister(owner, await stack.seedLocker(owner))
     stack.clock.advance(5)
     const ended = await stack.endDelegation(owner, id)

@@ -17,14 +17,14 @@ function problemsOf(tasks: Tasks): string[] {
   }
 }
 
-describe('reading tasks', () => {
+describe('the validation of tasks', () => {
   const A = source('https://files.example/a.txt')
   const WATCH = { every_hours: 24, read_bytes: true }
 
   it.each<[string, Tasks, Tasks]>([
     ['nothing', {}, { watch: WATCH }],
     ['a watch', { watch: {} }, { watch: WATCH }],
-    ['half a watch', { watch: { read_bytes: false } }, { watch: { every_hours: 24, read_bytes: false } }],
+    ['an incomplete watch', { watch: { read_bytes: false } }, { watch: { every_hours: 24, read_bytes: false } }],
     ['a mirror', mirror(A), { mirror: { sources: [A], every_hours: 24 } }],
     [
       'a webhook',
@@ -40,7 +40,7 @@ describe('reading tasks', () => {
         tell: { url: 'https://hooks.example/', only_alerts: true },
       },
     ],
-  ])('AGENT-04 fills in the defaults when %s is asked for', (_, asked, complete) => {
+  ])('AGENT-04 fills in the defaults when %s is requested', (_, asked, complete) => {
     expect(readTasks(asked)).toEqual(complete)
     expect(readTasks(complete)).toEqual(complete)
   })
@@ -62,7 +62,7 @@ describe('reading tasks', () => {
     },
   )
 
-  it('AGENT-04 T-06 rejects sources with the same filename, but not filenames that only look alike', () => {
+  it('AGENT-04 T-06 rejects sources with equal filenames and accepts filenames that only look alike', () => {
     expect(problemsOf(mirror(A, source('https://files.example/b'), source('https://files.example/c')))).toEqual([
       'body.tasks.mirror.sources.1.filename',
       'body.tasks.mirror.sources.2.filename',

@@ -23,7 +23,7 @@ forEachDatabase('agent services on one database', (database) => {
     const { chains, proxy, clock, agent } = stack
     const started = () =>
       startTestAgent({ ...chains.agentVariables, GATEWAY_URL: proxy.url, ...settings }, { now: clock.now })
-    // SQLite is for one process, which is at most once in the middle of a transaction.
+    // SQLite is for one process, which runs at most one transaction concurrently.
     second = database.dialect === 'sqlite' ? agent : await started()
   })
   afterAll(async () => {
@@ -39,48 +39,48 @@ forEachDatabase('agent services on one database', (database) => {
   const open = async () => (await rows()).filter(({ ended_at }) => ended_at === null)
   const seconds = () => stack.clock.seconds()
 
-  /** Of the one service or the other, by turns. */
-  async function delegate(turn: number, locker: Locker, tasks?: Tasks) {
+  /** Alternates between the two services. */
+  async function delegate(index: number, locker: Locker, tasks?: Tasks) {
     const { headers, body } = stack.sign(owner, delegateCall(locker, tasks))
-    const url = `${[stack.agent.url, second.url][turn % 2]}/v1/delegate`
+    const url = `${[stack.agent.url, second.url][index % 2]}/v1/delegate`
     const json = { 'content-type': 'application/json', ...headers }
     const response = await fetch(url, { method: 'POST', headers: json, body: body as BodyInit })
     return { status: response.status, body: (await response.json()) as DelegateAnswer }
   }
-  const twenty = <T>(ask: (turn: number) => Promise<T>) => Promise.all(Array.from({ length: 20 }, (_, i) => ask(i)))
+  const twenty = <T>(ask: (index: number) => Promise<T>) => Promise.all(Array.from({ length: 20 }, (_, i) => ask(i)))
 
   const drainAll = () => Promise.all([...new Set([stack.agent, second])].map(({ context }) => context.queue.drain()))
 
   it('AGENT-04 T-18 never exceed the limit of open delegations under concurrent requests', async () => {
     const lockers = await twenty(() => stack.seedLocker(owner))
-    const answers = await twenty((turn) => delegate(turn, lockers[turn]!))
+    const answers = await twenty((index) => delegate(index, lockers[index]!))
     const count = (wanted: number) => answers.filter(({ status }) => status === wanted).length
     expect([count(200), count(409)]).toEqual([5, 15])
     expect(await rows()).toHaveLength(5)
   })
 
-  it('AGENT-04 keep at most one open delegation per locker while it is ended and made again', async () => {
+  it('AGENT-04 keep at most one open delegation per locker while it is ended and created again', async () => {
     const locker = await stack.seedLocker(owner)
     const { delegation_id } = (await delegate(0, locker)).body
-    const answers = await twenty(async (turn) => {
-      if (turn === 10) await closeDelegation(writable(db()), delegation_id, { state: 'ended', at: seconds() })
-      return (await delegate(turn, locker)).status
+    const answers = await twenty(async (index) => {
+      if (index === 10) await closeDelegation(writable(db()), delegation_id, { state: 'ended', at: seconds() })
+      return (await delegate(index, locker)).status
     })
     expect(new Set(answers)).toEqual(new Set([200]))
-    const [left, ...more] = await open()
-    expect([more, left?.delegation_id === delegation_id]).toEqual([[], false])
+    const [remaining, ...more] = await open()
+    expect([more, remaining?.delegation_id === delegation_id]).toEqual([[], false])
     expect(await rows()).toHaveLength(2)
   })
 
-  it('AGENT-04 make the right tasks due when the key is found while the tasks change', async () => {
+  it('AGENT-04 schedule the right tasks when the key is found while the tasks change', async () => {
     const locker = await stack.seedLocker(owner)
     const { delegation_id, agent_pubkey } = (await delegate(0, locker)).body
     await stack.client(owner).addOperator(locker, agent_pubkey)
     const mirror = { sources: [{ url: 'https://files.example/a', filename: 'a' }] }
     await Promise.all([
-      second.rooms.delegations.checkRegistration(delegation_id),
+      second.modules.delegations.checkRegistration(delegation_id),
       delegate(0, locker, { mirror }),
-      stack.agent.rooms.delegations.checkRegistration(delegation_id),
+      stack.agent.modules.delegations.checkRegistration(delegation_id),
     ])
     const [{ state, mirror_at, watch_at }] = (await rows()) as [DelegationRow]
     expect({ state, mirror_at, watch_at }).toEqual({ state: 'active', mirror_at: seconds(), watch_at: null })
@@ -99,18 +99,18 @@ forEachDatabase('agent services on one database', (database) => {
     expect(await endAndMake()).toBe(200)
   })
 
-  it('AGENT-04 check the registration once, whichever process does it', async () => {
+  it('AGENT-04 check the registration once, in either process', async () => {
     const locker = await stack.seedLocker(owner)
     await delegate(0, locker)
-    const looks = () => stack.proxy.seen.filter(({ path }) => path.endsWith(locker.locker_id)).length
+    const countChecks = () => stack.proxy.seen.filter(({ path }) => path.endsWith(locker.locker_id)).length
     await drainAll()
-    expect(looks()).toBe(1)
+    expect(countChecks()).toBe(1)
     stack.clock.advance(14)
     await drainAll()
-    expect(looks()).toBe(1)
+    expect(countChecks()).toBe(1)
     stack.clock.advance(1)
     await drainAll()
-    expect(looks()).toBe(2)
+    expect(countChecks()).toBe(2)
   })
 
   it('AGENT-04 list open delegations first, then newest first', async () => {

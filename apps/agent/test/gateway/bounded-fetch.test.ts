@@ -28,7 +28,7 @@ function sending(status: number, mebibytes: number): RequestListener {
   }
 }
 
-describe('an answer of the gateway', () => {
+describe('a response of the gateway', () => {
   const bounded = boundedFetch(() => {})
 
   it('keeps its status, headers and body', async () => {
@@ -47,14 +47,10 @@ describe('an answer of the gateway', () => {
     ['/v1/keys', 200],
     ['/v1/keys', 500],
     ['/f/token', 500],
-  ])(
-    'T-11 is cut off when the answer from %s with status %i is too large',
-    { tags: ['nightly'] },
-    async (path, status) => {
-      answer = sending(status, 40)
-      await expect(bounded(url + path).then((response) => response.text())).rejects.toThrow(RangeError)
-    },
-  )
+  ])('T-11 is aborted when it is too large, from %s with status %i', { tags: ['nightly'] }, async (path, status) => {
+    answer = sending(status, 40)
+    await expect(bounded(url + path).then((response) => response.text())).rejects.toThrow(RangeError)
+  })
 
   it('T-11 is streamed without a limit when it is a file', { tags: ['nightly'] }, async () => {
     answer = sending(200, 40)

@@ -17,7 +17,7 @@ forEachDatabase('a journal in the database', (database) => {
     await writable(opened.db).deleteFrom('journal').execute()
   })
 
-  it('returns the last value, also to the next process', async () => {
+  it('returns the last value, including to the next process', async () => {
     expect(await journal.get('a')).toBeNull()
     expect(await journal.put('a', 'one', null)).toBe(true)
     expect(await journal.put('a', 'two', 'one')).toBe(true)
@@ -28,7 +28,7 @@ forEachDatabase('a journal in the database', (database) => {
     expect(await journal.put('a', 'again', null)).toBe(true)
   })
 
-  it('accepts one of many concurrent writes over two connections', async () => {
+  it('accepts only one of many concurrent writes over two connections', async () => {
     const other = dbJournal(await database.open<Schema>(migrations))
     const race = (value: (i: number) => string, expected: string | null) =>
       Promise.all(Array.from({ length: 20 }, (_, i) => (i % 2 ? journal : other).put('a', value(i), expected)))

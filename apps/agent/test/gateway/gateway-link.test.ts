@@ -13,7 +13,7 @@ import { expectError, subscriptionApi } from '../subscription-api.ts'
 const stack = useAgentStack()
 let agent: Agent
 
-/** One that knows nothing of the gateway yet. */
+/** An agent that has not contacted the gateway yet. */
 async function open(variables: Variables = {}): Promise<Agent> {
   const settings = { ...stack.chains.agentVariables, GATEWAY_URL: stack.proxy.url, ...variables }
   const opened = await startTestAgent(settings, { now: stack.clock.now })
@@ -25,9 +25,9 @@ const DISCOVERY = /svc\.json/
 const TEN_MINUTES = 600
 const FAILING: Fault = { answer: { status: 500, body: { error: 'internal_error', message: 'x' } } }
 const ask = (of = agent) => subscriptionApi(() => of).requestQuote()
-const timesAsked = () => stack.proxy.seen.filter(({ path }) => DISCOVERY.test(path)).length
+const countReads = () => stack.proxy.seen.filter(({ path }) => DISCOVERY.test(path)).length
 
-/** Takes requests and never says anything. */
+/** Accepts requests and never responds. */
 async function startHanging(): Promise<string> {
   const server = createServer(() => {}).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -51,15 +51,15 @@ describe('the treasuries of the gateway', () => {
   afterEach(() => stack.proxy.behave())
 
   it('AGENT-02 are read before the first quote and every ten minutes, once for concurrent requests', async () => {
-    const before = timesAsked()
+    const before = countReads()
     expect((await Promise.all([ask(), ask(), ask(), ask()])).map(({ status }) => status)).toEqual([402, 402, 402, 402])
-    expect(timesAsked()).toBe(before + 1)
+    expect(countReads()).toBe(before + 1)
     stack.clock.advance(TEN_MINUTES - 1)
     await ask()
-    expect(timesAsked()).toBe(before + 1)
+    expect(countReads()).toBe(before + 1)
     stack.clock.advance(1)
     await ask()
-    expect(timesAsked()).toBe(before + 2)
+    expect(countReads()).toBe(before + 2)
     // They are trusted until then, even while the gateway fails.
     stack.proxy.always(DISCOVERY, FAILING)
     stack.clock.advance(TEN_MINUTES - 1)
@@ -70,17 +70,17 @@ describe('the treasuries of the gateway', () => {
 
   it('AGENT-01 are read at most every ten seconds for health checks', async () => {
     await gatewayState()
-    const before = timesAsked()
+    const before = countReads()
     stack.clock.advance(9)
     expect(await gatewayState()).toEqual([200, 'ok'])
-    expect(timesAsked()).toBe(before)
+    expect(countReads()).toBe(before)
     stack.clock.advance(1)
     await Promise.all([gatewayState(), gatewayState(), gatewayState()])
-    expect(timesAsked()).toBe(before + 1)
+    expect(countReads()).toBe(before + 1)
   })
 })
 
-describe('a gateway that gives no good answer', () => {
+describe('a failing gateway', () => {
   const faults: Fault[] = [
     { cut: 'request' },
     { cut: 20 },
@@ -90,7 +90,7 @@ describe('a gateway that gives no good answer', () => {
     { answer: { status: 200, body: '<html>' } },
   ]
 
-  it('AGENT-02 prevents quotes until it is back', { tags: ['nightly'] }, async () => {
+  it('AGENT-02 prevents quotes until it responds again', { tags: ['nightly'] }, async () => {
     const expectUnavailable = async (fault: Fault) => {
       const proxy = await startFaultyProxy(stack.gateway.url)
       onTestFinished(() => proxy.stop())
@@ -110,7 +110,7 @@ describe('a gateway that gives no good answer', () => {
       expectError(reply, 503, 'gateway_unavailable')
       expect(state).toEqual([200, 'failing'])
     }
-    // At once, because each takes as long as a quote may be waited for.
+    // Concurrently, because each takes as long as a quote may wait.
     await Promise.all([...faults.map(expectUnavailable), expectNoWait()])
   })
 })
@@ -119,16 +119,19 @@ describe('T-01 a treasury that the gateway also uses', () => {
   it.each([
     ['PRIMARY_TREASURY', (address: string) => address],
     ['EVM_TREASURY', (address: string) => address.toLowerCase()],
-  ])('T-01 sells nothing and fails the health check when %s is shared, in any letter case', async (variable, spell) => {
-    const shared = spell(`${stack.chains.variables[variable]}`)
-    agent = await open({ [variable]: shared })
-    const reply = await ask()
-    expectError(reply, 503, 'chain_unavailable')
-    expect(JSON.stringify(reply.body)).not.toContain(shared)
-    expect(await gatewayState()).toEqual([200, 'failing'])
-  })
+  ])(
+    'T-01 prevents sales and fails the health check when %s is shared, in any letter case',
+    async (variable, spell) => {
+      const shared = spell(`${stack.chains.variables[variable]}`)
+      agent = await open({ [variable]: shared })
+      const reply = await ask()
+      expectError(reply, 503, 'chain_unavailable')
+      expect(JSON.stringify(reply.body)).not.toContain(shared)
+      expect(await gatewayState()).toEqual([200, 'failing'])
+    },
+  )
 
-  it('T-01 stops selling as soon as it sees that the gateway changed to the same treasury', async () => {
+  it('T-01 stops sales as soon as the gateway switches to it', async () => {
     agent = await open()
     expect((await ask()).status).toBe(402)
     const shared = stack.chains.agentVariables.PRIMARY_TREASURY

@@ -19,11 +19,11 @@ function captureLog() {
   return { log, logged }
 }
 
-const BEGUN = [WARN, expect.stringMatching(/asked again/)]
-const OVER = [INFO, expect.stringMatching(/answers again/)]
+const BEGUN = [WARN, expect.stringMatching(/retrying/)]
+const OVER = [INFO, expect.stringMatching(/responds again/)]
 
 describe('the retry log', () => {
-  it('AGENT-01 logs the start and the end of retries once, and at most once a minute', () => {
+  it('AGENT-01 records the start and the end of retries once, and at most once a minute', () => {
     const { log, logged } = captureLog()
     let now = 0
     const { onRetry, onAnswer } = createRetryLog({ log, now: () => now })
@@ -34,7 +34,7 @@ describe('the retry log', () => {
     expect(logged()).toEqual([BEGUN])
     for (const status of [404, 200]) onAnswer(status)
     expect(logged()).toEqual([OVER])
-    // By turns, as where one file alone cannot be read.
+    // Alternating, as when only one file cannot be read.
     for (let time = 0; time < 59; time++) {
       now += 1000
       onRetry(retry)

@@ -24,7 +24,7 @@ it('AGENT-01 VER-20 the health check reports every part', async () => {
   })
 })
 
-it('AGENT-01 the health check stays ok while a chain fails or is disabled, and shows it', async () => {
+it('AGENT-01 the health check stays ok and reports a chain that fails or is disabled', async () => {
   const agent = await startSecondAgent(stack, { PRIMARY_RPC_URLS: CLOSED, EVM_RPC_URLS: '', EVM_TREASURY: '' })
   onTestFinished(() => agent.stop())
   const response = await fetch(`${agent.url}/health`)
@@ -35,14 +35,14 @@ it('AGENT-01 the health check stays ok while a chain fails or is disabled, and s
   })
 })
 
-it('AGENT-01 T-88 the health check answers 503 without the database, and a wrong clock sells and signs nothing', async () => {
+it('AGENT-01 T-88 the health check answers 503 without the database, and a service with a wrong clock sells and signs nothing', async () => {
   vi.useFakeTimers({ toFake: ['Date', 'setInterval', 'clearInterval'] })
   onTestFinished(() => void vi.useRealTimers())
   const database = await createFreshDatabase('postgres')
   const agent = await startSecondAgent(stack, { DATABASE_URL: database.url })
   onTestFinished(() => agent.stop())
   const ask = () => fetch(`${agent.url}/v1/service/request`)
-  /** Sets our clock, and has it compared with the database's. */
+  /** Sets our clock and triggers the comparison with the database's. */
   async function setClock(time: number, isWrong: boolean) {
     vi.setSystemTime(time)
     vi.advanceTimersByTime(10_000)
@@ -106,7 +106,7 @@ it('VER-22 the service has its own OpenAPI document', async () => {
   expect(Object.keys(document.paths)).toEqual([...new Set(agentEndpoints.map(({ path }) => path))])
 })
 
-it('GEN-02 ERR-30 every error names a page about its code', async () => {
+it('GEN-02 ERR-30 every error links to a page about its code', async () => {
   const { body } = await stack.send<{ docs_url: string }>('GET', '/v1/nothing')
   expect(body.docs_url).toBe('https://agent.example/base/errors/not_found')
   expect(await textAt('/errors/not_found')).toContain('Next: ')

@@ -22,7 +22,7 @@ async function expectNoPurchase(reply: Reply<unknown>, status: number, code: str
 }
 
 describe('AGENT-03 a confirmation', () => {
-  it('AGENT-03 answers 422 and names the header when the identity is missing or malformed', async () => {
+  it('AGENT-03 is answered with 422 and the name of the header when the identity is missing or malformed', async () => {
     for (const given of [null, '', 'me', '0x12', `${identity}, ${identity}`]) {
       const reply = await api.confirm({ quote, tx: SIGNATURE, identity: given })
       await expectNoPurchase(reply, 422, 'validation_error')
@@ -32,15 +32,15 @@ describe('AGENT-03 a confirmation', () => {
 
   it.each([
     ['no transaction', {}],
-    ['an empty one', { 'x402-tx': '' }],
+    ['an empty transaction', { 'x402-tx': '' }],
     ['63 bytes', { 'x402-tx': toBase58(new Uint8Array(63).fill(7)) }],
     ['a hash without 0x', { 'x402-tx': HASH.slice(2) }],
-  ])('AGENT-03 answers 402 tx_required to %s', async (_, headers) => {
+  ])('AGENT-03 is answered with 402 tx_required for %s', async (_, headers) => {
     const reply = await api.postConfirm({ pay_req_id: payReqId(quote) }, { 'x-svc-identity': identity, ...headers })
     await expectNoPurchase(reply, 402, 'tx_required')
   })
 
-  it('AGENT-03 answers 404 for an unknown quote, including a quote of the gateway', async () => {
+  it('AGENT-03 is answered with 404 for an unknown quote, including a quote of the gateway', async () => {
     const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"units":1}' }
     const storage = await (await fetch(`${stack.gateway.url}/v1/storage/request`, init)).json()
     for (const pay_req_id of ['', 'pr_0', `pr_${'0'.repeat(32)}`, payReqId(storage as SubscriptionQuote)]) {
@@ -49,7 +49,7 @@ describe('AGENT-03 a confirmation', () => {
     }
   })
 
-  it('AGENT-03 answers 400 for a leg that is not in the quote or is incomplete', async () => {
+  it('AGENT-03 is answered with 400 for a leg that is incomplete or not in the quote', async () => {
     const confirm = (leg: object) =>
       api.postConfirm({ pay_req_id: payReqId(quote), ...leg }, { 'x-svc-identity': identity, 'x402-tx': SIGNATURE })
     const absent = { pay_network: 'evm-mainnet', pay_asset: 'SOL' }
@@ -57,7 +57,7 @@ describe('AGENT-03 a confirmation', () => {
     await expectNoPurchase(await confirm({ pay_asset: 'USDC' }), 400, 'leg_incomplete')
   })
 
-  it('PAY-49 answers 402 with a retry time for a transaction that is not on the chain', async () => {
+  it('PAY-49 is answered with 402 and a retry time for a transaction that is not on the chain', async () => {
     const primary = await api.confirm({ quote, tx: SIGNATURE, identity })
     await expectNoPurchase(primary, 402, 'tx_not_found')
     expect(primary.headers.get('retry-after')).toBe('2')
@@ -65,7 +65,7 @@ describe('AGENT-03 a confirmation', () => {
     await expectNoPurchase(await api.confirm({ quote, tx: HASH, identity, leg }), 402, 'tx_not_found')
   })
 
-  it('PAY-50 T-25 answers 402 with the reason for a payment that is one unit too small', async () => {
+  it('PAY-50 T-25 is answered with 402 and the reason for a payment that is one unit too small', async () => {
     const leg = legOf(quote, 'USDC', 'evm-mainnet')
     const payer = evmPayer(1)
     const tx = await pay(stack, leg, payer, { amount: BigInt(leg.amount) - 1n })
@@ -74,7 +74,7 @@ describe('AGENT-03 a confirmation', () => {
     expect(reply.body).toMatchObject({ details: { reason: 'amount_too_small' } })
   })
 
-  it('AGENT-03 AMB-86 decides nothing while the nodes answer garbage, and the payment counts later', async () => {
+  it('AGENT-03 AMB-86 is undecided while the nodes return garbage, and the payment counts later', async () => {
     const payer = primaryPayer(2)
     const confirmation = { quote, tx: await pay(stack, quote.accepts[0]!, payer), identity: payer.identity }
     const node = await startFaultyProxy(stack.chains.primary.url)
@@ -88,7 +88,7 @@ describe('AGENT-03 a confirmation', () => {
     expect((await api.confirm(confirmation)).body.idempotent).toBe(false)
   })
 
-  it('T-10 limits strangers, but not the repeated confirmation of a paid quote', async () => {
+  it('T-10 is limited for unauthenticated callers, but not when it repeats the confirmation of a paid quote', async () => {
     const payer = primaryPayer(3)
     const tx = await pay(stack, quote.accepts[0]!, payer)
     expect((await api.confirm({ quote, tx, identity: payer.identity })).status).toBe(200)

@@ -13,7 +13,7 @@ const stack = useAgentStack()
 const api = subscriptionApi(() => stack.agent)
 
 const DAY = 86_400
-/** So that no payer has a subscription from another test. */
+/** A new payer for each test, without an earlier subscription. */
 beforeEach(() => stack.clock.advance(31 * DAY))
 
 describe('AGENT-01 AGENT-03 a payment', () => {
@@ -56,7 +56,7 @@ describe('AGENT-01 AGENT-03 a payment', () => {
     },
   )
 
-  it('AGENT-01 AGENT-03 is receipted with the key in the discovery document', async () => {
+  it('AGENT-01 AGENT-03 gets a receipt signed with the key in the discovery document', async () => {
     const { receipt } = await stack.subscribe(primaryPayer(3))
     const { body: index } = await stack.send<AgentDiscovery>('GET', '/.well-known/svc-agent.json')
     const key = ed25519PublicKeyFromHex(index.signing_key.public_key_hex)!
@@ -88,7 +88,7 @@ describe('AGENT-01 AGENT-03 a payment', () => {
   })
 })
 
-it('AGENT-03 T-02 an identity that did not pay gets a 403 and does not keep the payer from confirming', async () => {
+it('AGENT-03 T-02 another identity cannot confirm a payment, or prevent the payer from confirming it', async () => {
   const before = await countPurchases(stack)
   const payer = primaryPayer(0)
   const quote = await api.quote()
@@ -104,12 +104,12 @@ it('AGENT-03 T-02 an identity that did not pay gets a 403 and does not keep the 
   expect([status, body.idempotent]).toEqual([200, false])
 })
 
-it('T-02 a stranger who confirms another payment with their own quote buys the days for the payer', async () => {
+it('T-02 a payment buys the days for its payer even if another caller confirms it with their own quote', async () => {
   const payer = evmPayer(1)
-  const [quote, strangers] = [await api.quote(), await api.quote()]
+  const [quote, othersQuote] = [await api.quote(), await api.quote()]
   const leg = legOf(quote, 'USDC', 'evm-mainnet')
   const tx = await pay(stack, leg, payer, { memo: null })
-  const { body } = await api.confirm({ quote: strangers, tx, identity: payer.identity, leg })
+  const { body } = await api.confirm({ quote: othersQuote, tx, identity: payer.identity, leg })
   expect(body.subscription).toMatchObject({ identity: payer.identity, status: 'active' })
   const own = await api.confirm({ quote, tx, identity: payer.identity, leg })
   expectError(own, 402, 'payment_verification_failed', 'transaction_already_used')
@@ -138,7 +138,7 @@ describe('AGENT-03 PAY-51 a repeated confirmation', () => {
     expect(await countPurchases(stack)).toEqual(before)
   })
 
-  it('AGENT-03 PAY-51 by another identity answers 403 and reveals nothing of the receipt', async () => {
+  it('AGENT-03 PAY-51 by another identity answers 403 and reveals nothing about the receipt', async () => {
     const payer = primaryPayer(2)
     const quote = await api.quote()
     const tx = await pay(stack, quote.accepts[0]!, payer)
@@ -149,7 +149,7 @@ describe('AGENT-03 PAY-51 a repeated confirmation', () => {
       expect(JSON.stringify(reply.body)).not.toContain(secret)
   })
 
-  it('AGENT-03 PAY-51 long afterwards shows what the payment bought, and that it has expired', async () => {
+  it('AGENT-03 PAY-51 shows long afterwards what the payment bought and that it has expired', async () => {
     const payer = evmPayer(2)
     const quote = await api.quote({ pay_network: 'evm-mainnet' })
     const confirmation = { quote, tx: await pay(stack, quote.accepts[0]!, payer), identity: payer.identity }

@@ -23,7 +23,7 @@ forEachDatabase('payments for subscriptions', (database) => {
   let time: number
   beforeAll(async () => {
     const open = () => database.open<Schema>(migrations)
-    // SQLite is for one process: within one, a second connection would wait for the first with everything standing still.
+    // SQLite is for one process: within one process, a second connection would block on the first.
     replicas = database.dialect === 'sqlite' ? [await open()] : [await open(), await open()]
   })
   beforeEach(async () => {
@@ -78,7 +78,7 @@ forEachDatabase('payments for subscriptions', (database) => {
     })
   })
 
-  it('AGENT-03 PAY-52 of 20 concurrent payments for one quote one counts, and all get its receipt', async () => {
+  it('AGENT-03 PAY-52 only one of 20 concurrent payments for one quote counts, and all calls get its receipt', async () => {
     const receipt = await paid()
     const outcomes = await Promise.all(Array.from({ length: 20 }, (_, i) => extend(receipt, i)))
     expect(outcomes.filter(({ isNew }) => isNew)).toHaveLength(1)
@@ -87,7 +87,7 @@ forEachDatabase('payments for subscriptions', (database) => {
     expect(await findSubscription(db(), 'ann')).toMatchObject({ expires_at: NOON + 30 * DAY })
   })
 
-  it('AGENT-03 T-01 one transaction pays one of 20 quotes that are confirmed at once', async () => {
+  it('AGENT-03 T-01 one transaction pays only one of 20 quotes that are confirmed concurrently', async () => {
     const tx = toBase58(randomBytes(64))
     const receipts = await Promise.all(Array.from({ length: 20 }, () => paid({ tx })))
     const outcomes = await Promise.allSettled(receipts.map((receipt, i) => extend(receipt, i)))
@@ -106,7 +106,7 @@ forEachDatabase('payments for subscriptions', (database) => {
     expect(await findSubscription(db(), 'ann')).toMatchObject({ expires_at: ends.at(-1) })
   })
 
-  it('AGENT-03 T-01 a quote that two payers paid at once belongs to one, and the other gets no subscription', async () => {
+  it('AGENT-03 T-01 a quote that two payers paid concurrently belongs to one, and the other gets no subscription', async () => {
     const payReqId = await quoted()
     const receipts = await Promise.all(['ann', 'bob'].map((payer) => paid({ payer, payReqId })))
     const outcomes = await Promise.allSettled(receipts.map((receipt, i) => extend(receipt, i)))
@@ -118,7 +118,7 @@ forEachDatabase('payments for subscriptions', (database) => {
     expect(await counts()).toEqual({ receipts: 1, subscriptions: 1 })
   })
 
-  it('T-01 a refused transaction leaves no subscription behind', async () => {
+  it('T-01 a rejected transaction leaves no subscription behind', async () => {
     const tx = toBase58(randomBytes(64))
     await extend(await paid({ tx }))
     await expect(extend(await paid({ tx, payer: 'bob' }))).rejects.toMatchObject({

@@ -26,7 +26,7 @@ describe.each([
   ['USDC', 'evm-mainnet', evmPayer(1)],
 ] as const)('AGENT-01 T-01 one payment of %s on %s buys one thing', (ticker, network, { number, identity }: Payer) => {
   it('AGENT-01 T-01 a payment for storage buys no subscription, before or after it is confirmed', async () => {
-    // Far more units than a subscription costs, so that the amount is never what is missing.
+    // Far more units than a subscription costs, so that the payment is never rejected for its amount.
     const [storage, quote, before] = [await storageQuote(100), await api.quote(), await countPurchases(stack)]
     const tx = await payLeg(stack.chains, legOf(storage, ticker, network), { payer: number, memo: null })
     const show = () => api.confirm({ quote, tx, identity, leg: legOf(quote, ticker, network) })

@@ -25,7 +25,7 @@ const chains = forAllTests(() => startLocalChains())
 const gateway = forAllTests(() => startTestGateway(chains.variables))
 
 forEachDatabase('an agent service that is killed during confirmations', (database) => {
-  it('AGENT-03 STATE-01 keeps every subscription it has answered with, confirms the rest after a restart, and counts no payment twice', {
+  it('AGENT-03 STATE-01 keeps every acknowledged subscription, confirms the others after a restart, and counts no payment twice', {
     tags: ['nightly'],
   }, async () => {
     const folder = await mkdtemp(join(tmpdir(), 'svc-agent-killed-'))

@@ -15,8 +15,8 @@ const clientOf = (signer: Signer) =>
   )
 const nodeOf = (signer: Signer) => ({ client: clientOf(signer), endpoints, isLocal: true })
 
-describe('paying a subscription from a page', () => {
-  it('ADD-24 a wallet without a node pays the quote that it was shown, on either chain', async () => {
+describe('subscription payments from a page', () => {
+  it('ADD-24 a wallet without a node pays the displayed quote, on either chain', async () => {
     const [primary, evm] = [primaryPayer(1), evmPayer(1)]
     const wallets = [
       [primary.signer, primaryKeyWallet(nodeOf(primary.signer), primary.signer)],
@@ -34,7 +34,7 @@ describe('paying a subscription from a page', () => {
     }
   })
 
-  it('ADD-09 answers pages of other origins, without credentials', async () => {
+  it('ADD-09 the service answers pages of other origins, without credentials', async () => {
     const preflight = await fetch(`${stack.agent.url}/v1/delegate`, { method: 'OPTIONS' })
     const allowed = preflight.headers.get('access-control-allow-headers')?.toLowerCase().split(', ')
     expect(allowed).toEqual(expect.arrayContaining(['content-type', 'x402-tx', 'x-svc-identity']))

@@ -46,8 +46,8 @@ it('AGENT-01 AGENT-02 a quote is a 402 with everything a subscriber needs to pay
     schema: expect.objectContaining({ type: 'object' }),
   })
   const { steps, cli_example } = extensions.svc.instructions
-  const said = ['do not send real funds', paymentReference(id), 'X-Svc-Identity', '/v1/delegate']
-  for (const [i, text] of said.entries()) expect(steps[i]).toContain(text)
+  const mentions = ['do not send real funds', paymentReference(id), 'X-Svc-Identity', '/v1/delegate']
+  for (const [i, text] of mentions.entries()) expect(steps[i]).toContain(text)
   expect(cli_example).toMatch(new RegExp(`${paymentReference(id)}.*X-Svc-Identity`))
 })
 
@@ -86,7 +86,7 @@ it('AGENT-02 ADD-01 a quote of every leg has a head below 4 kB', async () => {
   }
 })
 
-it('AGENT-02 STATE-01 a quote is stored exactly as it is answered', async () => {
+it('AGENT-02 STATE-01 a quote is stored exactly as it is returned', async () => {
   const response = await fetch(`${stack.agent.url}/v1/service/request`)
   const text = await response.text()
   const stored = await findPayRequest(stack.agent.context.database.db, payReqId(JSON.parse(text)))
@@ -127,18 +127,18 @@ it('ADD-10 a quote in production does not mention development', async () => {
   expect(JSON.stringify(await subscriptionApi(() => agent).quote())).not.toMatch(/development/i)
 })
 
-it('T-22 a quote leaves out coins without a price and tokens with other decimals, and /health says so', async () => {
+it('T-22 a quote omits coins without a price and tokens with other decimals, and /health reports them', async () => {
   const wrong = { ORACLE_URL: CLOSED, TOKENS: `${stack.chains.agentVariables.TOKENS},evm.USDT0=${TOKENS.WETH.address}` }
   const careful = await startOther(wrong)
   const { accepts } = await subscriptionApi(() => careful).quote()
-  const left = ASSETS.filter(({ ticker, pricing }) => pricing.by !== 'oracle' && ticker !== 'USDT0')
-  expect(accepts.map(({ extra }) => extra.name)).toEqual(left.map(({ ticker }) => ticker))
+  const remaining = ASSETS.filter(({ ticker, pricing }) => pricing.by !== 'oracle' && ticker !== 'USDT0')
+  expect(accepts.map(({ extra }) => extra.name)).toEqual(remaining.map(({ ticker }) => ticker))
   const health = (await (await fetch(`${careful.url}/health`)).json()) as { warnings: string[] }
   expect(health.warnings).toHaveLength(pricesOf(ASSETS).length + 1)
   expect(health.warnings.join()).toMatch(/no price of ETH .*USDT0 .* must have 6 decimals, but the chain reports 18/)
 })
 
-it('PAY-19 VER-20 a treasury without token accounts is named in /health', async () => {
+it('PAY-19 VER-20 /health names a treasury without token accounts', async () => {
   const poor = await startOther({
     PRIMARY_TREASURY: 'CktRuQ2mttgRGkXJtyksdKHjUdc2C4TgDzyB98oEzy8',
     TOKENS: (stack.chains.agentVariables.TOKENS ?? '').replace(/primary\.BETA=[^,]+,?/, ''),

@@ -1,4 +1,4 @@
-// An agent stack with delegated lockers: tests change what the gateway stores, then let days pass.
+// An agent stack with delegated lockers: tests change the gateway's stored data and then advance the clock by days.
 
 import { randomUUID } from 'node:crypto'
 import { rm, writeFile } from 'node:fs/promises'
@@ -36,7 +36,7 @@ export function processVariables({ chains, context, proxy }: WorkStack): Variabl
 
 const WATCH: Tasks = { watch: { every_hours: 24, read_bytes: true } }
 
-/** For the file or the describe block that calls it. The stack is there from `beforeAll` on. */
+/** For the file or describe block that calls it. The stack is available from `beforeAll` on. */
 export function useWorkStack(variables?: () => Variables, overrides?: Overrides): WorkStack {
   const stack = forAllTests(() => startWorkStack(variables?.(), overrides))
   afterEach(() => stack.endAllDelegations())
@@ -78,7 +78,7 @@ async function startWorkStack(variables?: Variables, overrides?: Overrides) {
     return join(gateway.context.config.storage.localFolder, 'objects', id.slice(0, 2), id)
   }
 
-  /** Lets so many seconds pass, and does all due jobs. */
+  /** Advances the clock by this many seconds and runs all due jobs. */
   function advanceAndRun(seconds: number) {
     clock.advance(seconds)
     return stack.runJobs()
@@ -93,7 +93,7 @@ async function startWorkStack(variables?: Variables, overrides?: Overrides) {
       const owner = await stack.grantSubscription(ed25519Wallet())
       const locker = await stack.seedLocker(owner)
       const { delegation_id: id, agent_pubkey } = await stack.delegateAndRegister(owner, locker, tasks)
-      // The key is registered already, and due runs are found by the clock.
+      // The key is already registered, and the clock determines due runs.
       await writable(db).deleteFrom('jobs').where('kind', 'in', ['check-registration', 'mirror', 'watch']).execute()
       const client = stack.client(owner)
       const log = () => findingsAfter(db, id, 0, 10_000)
@@ -125,15 +125,15 @@ async function startWorkStack(variables?: Variables, overrides?: Overrides) {
     },
     nextMinute: () => advanceAndRun(60),
     nextDay: () => advanceAndRun(DAY),
-    watch: ({ id }: { id: string }, job = newJob()) => agent.rooms.work.watch(id, job),
+    watch: ({ id }: { id: string }, job = newJob()) => agent.modules.work.watch(id, job),
     overwriteStored: async (of: { locker: Locker }, filename: string, text: string) =>
       writeFile(await storedPath(of, filename), text),
     deleteStored: async (of: { locker: Locker }, filename: string) => rm(await storedPath(of, filename)),
-    /** Runs once, in the middle of the next watch: after it has listed the files and before it reads any. */
+    /** Runs once in the middle of the next watch, after it has listed the files and before it reads any. */
     duringNextWatch(work: () => Promise<unknown>) {
       interruption = work
     },
-    /** So that a test has no work left over from earlier ones. */
+    /** Clears the work that earlier tests left. */
     async endAllDelegations() {
       proxy.behave()
       await writable(db)

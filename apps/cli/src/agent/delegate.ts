@@ -17,19 +17,19 @@ interface DelegateOptions extends TaskOptions {
 export function add(program: Command, open: Open): void {
   program
     .command('delegate')
-    .description('let the agent service work on the locker, or change what it does there')
+    .description('delegate the locker to the agent service, or change its tasks there')
     .addArgument(lockerArgument())
     .addOption(mirrorOption())
     .addOption(new Option('--every <hours>', 'how often; 24 by default').argParser(hourCount))
-    .option('--no-watch', 'do not read the files back and compare them and the statements with what was seen')
+    .option('--no-watch', 'do not compare files and statements with the previous run')
     .option('--tell <url>', 'send findings to this https address, signed as in Standard Webhooks')
     .option('--no-register', 'do not register the key of the agent: `svc operators add` does it later')
     .addHelpText(
       'after',
       `
 Needs a subscription of the wallet that owns the locker: \`svc subscribe\`. By default the
-agent reads everything back once a day and compares. Run the command again with other tasks to
-replace the present ones; without tasks, nothing changes.`,
+agent reads all files back once a day and compares them. Run the command again with other tasks
+to replace the current ones; without tasks, nothing changes.`,
     )
     .action(async (locker: string | undefined, options: DelegateOptions, command: Command) =>
       delegate(await open(command), locker, options),
@@ -51,14 +51,14 @@ async function delegate(session: Session, wanted: string | undefined, options: D
   const delegated = await client.delegate(locker.receipt_id, tasks, host.signal)
   if (options.register) {
     await registerKey(session, key, locker, delegated)
-    // The repeated call makes the agent check at once whether its key is registered.
+    // The repeated call makes the agent check immediately whether its key is registered.
     await client.delegate(locker.receipt_id, undefined, host.signal)
   }
   output.result({ ...delegated, registered: options.register }, () => delegatedText(locker, delegated))
   output.note(options.register ? `\n${nextStep(delegated)}` : `\n${registrationHint(locker, delegated)}`)
 }
 
-/** Only the owner can take this step. It goes to the configured gateway, not to an address that the agent names. */
+/** Only the owner can do this. The request goes to the configured gateway, not to an address that the agent names. */
 async function registerKey(session: Session, key: Key, locker: NamedLocker, delegated: DelegateAnswer): Promise<void> {
   const client = await session.client(key)
   await client.addOperator(locker, delegated.agent_pubkey).catch((error: Error) => {
@@ -87,5 +87,5 @@ function nextStep({ delegation_id }: DelegateAnswer): string {
 }
 
 function registrationHint({ receipt_id }: NamedLocker, { agent_pubkey }: DelegateAnswer): string {
-  return `It can do nothing until you let its key in: \`svc operators add ${agent_pubkey} --locker ${receipt_id}\``
+  return `It can do nothing until you register its key: \`svc operators add ${agent_pubkey} --locker ${receipt_id}\``
 }

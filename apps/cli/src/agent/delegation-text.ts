@@ -8,7 +8,7 @@ import { taskNames, tasksText } from './tasks.ts'
 
 const NEWEST = 10
 
-/** The delegation with its newest runs and findings. `trust` says why the signing key is trusted. */
+/** The delegation with its newest runs and findings. `trust` is the reason why the signing key is trusted. */
 export function delegationText(delegation: Delegation, trust: string, style: Style): string {
   const { runs, log } = delegation
   return [
@@ -23,7 +23,7 @@ const MEANINGS: Record<DelegationStatus, string> = {
   active: 'at work',
   paused: 'the subscription has expired: `svc subscribe`',
   revoked: 'the gateway no longer accepts its key: `svc delegate` starts again',
-  ended: 'no more work',
+  ended: 'the agent no longer works on it',
 }
 
 function aboutText(delegation: Delegation, trust: string): string {
@@ -50,7 +50,7 @@ function logText({ log }: Delegation, trust: string): string {
   const [first] = log
   if (!first) return 'nothing yet'
   const count = `${counted(log.length, 'finding')}, ${counted(log.filter(isAlert).length, 'alert')}`
-  return `${count}; none missing between, each signed by ${first.signer_pubkey} (${trust})`
+  return `${count}; none is missing, each is signed by ${first.signer_pubkey} (${trust})`
 }
 
 function runsText(runs: readonly Run[]): string {

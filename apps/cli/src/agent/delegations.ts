@@ -19,9 +19,9 @@ interface DelegationsOptions {
 export function add(program: Command, open: Open): void {
   program
     .command('delegations')
-    .description('what the agent service does for you, and what it has found')
-    .argument('[id]', 'dlg_…: one of them, with its runs and findings; the signatures of its log are checked')
-    .option('--end <id>', 'end one, and take the key of the agent away')
+    .description('the delegations to the agent service, and its findings')
+    .argument('[id]', 'dlg_…: show this delegation with its runs and findings; checks the signatures of its log')
+    .option('--end <id>', 'end a delegation, and remove the key of the agent')
     .option('--log', 'print only the full log')
     .action(async (id: string | undefined, options: DelegationsOptions, command: Command) =>
       delegations(await open(command), id, options),
@@ -30,8 +30,10 @@ export function add(program: Command, open: Open): void {
 
 async function delegations(session: Session, id: string | undefined, options: DelegationsOptions): Promise<void> {
   const { end, log: isLog = false } = options
-  if (end !== undefined && (id !== undefined || isLog)) throw new UsageError('--end stands alone: --end ID')
-  if (isLog && id === undefined) throw new UsageError('whose log?', 'give the id: `svc delegations ID --log`')
+  if (end !== undefined && (id !== undefined || isLog))
+    throw new UsageError('--end cannot be combined with other arguments: --end ID')
+  if (isLog && id === undefined)
+    throw new UsageError('--log needs a delegation', 'give its id: `svc delegations ID --log`')
   requireDelegationId(end ?? id)
   const key = await session.keyFor(null)
   const client = await session.agentClient(key)
@@ -61,13 +63,13 @@ async function show(session: Session, delegation: Delegation): Promise<void> {
 function showLog({ output }: Session, { log }: Delegation): void {
   if (output.isJson) for (const finding of log) output.result(finding, () => '')
   else if (log.length > 0) output.result(log, () => findingsText(log, output.style))
-  output.note(`\n${counted(log.length, 'finding')}: every signature holds, and none is missing between.`)
+  output.note(`\n${counted(log.length, 'finding')}: every signature is valid, and none is missing.`)
 }
 
 async function finish(session: Session, client: AgentClient, key: Key, id: string): Promise<void> {
   const ended = await client.endDelegation(id, session.host.signal)
   const question = shown(
-    `Remove the operator ${ended.agent_pubkey} of ${ended.locker_id}? It was registered elsewhere.`,
+    `Remove the operator ${ended.agent_pubkey} of ${ended.locker_id}? It was registered by other means.`,
   )
   const key_removed =
     (ended.is_known_key || (await session.confirm(question))) && (await removeKey(session, key, ended))

@@ -15,13 +15,13 @@ import { nodeFor } from '../setup/wallet.ts'
 export function add(program: Command, open: Open): void {
   program
     .command('subscribe')
-    .description('thirty days of the agent service, or thirty more; asks before money moves')
+    .description('buy thirty days of the agent service, or thirty more; asks before it pays')
     .addOption(assetToPayIn())
     .addOption(maxOption())
     .addHelpText(
       'after',
       `
-The wallet that pays is who subscribes: pay with the one that owns the lockers you want to
+The subscription belongs to the wallet that pays: pay with the wallet that owns the lockers to
 delegate. After any error, run the same command again: it resumes the purchase. Once that is
 finished, the same command buys thirty more days. The key of the service is
 trusted when it is first seen, unless you pin it:
@@ -55,13 +55,13 @@ async function subscribe(session: Session, limit: PriceLimit): Promise<void> {
   output.result({ receipt_id: receipt.receipt_id, receipt, subscription }, () =>
     pairs([...paidPairs(receipt, session.agent()), ['until', `${timeText(shown(subscription.expires_at))} UTC`]]),
   )
-  if (!isPaidNow) output.note('\nThis purchase was already paid: nothing was paid now.')
+  if (!isPaidNow) output.note('\nThis purchase was already paid: no new payment was made.')
   output.note('\nNext: `svc delegate LOCKER`')
 }
 
-/** `30 days (5 USD), from 2026-12-01 10:30 UTC on, when the present ones end` */
+/** `30 days (5 USD), from 2026-12-01 10:30 UTC on, when the current period ends` */
 function goodsText(usd: number, before: Subscription | null): string {
   const days = `${counted(SUBSCRIPTION_DAYS, 'day')} (${usd} USD)`
   if (before?.status !== 'active') return days
-  return `${days}, from ${timeText(shown(before.expires_at))} UTC on, when the present ones end`
+  return `${days}, from ${timeText(shown(before.expires_at))} UTC on, when the current period ends`
 }

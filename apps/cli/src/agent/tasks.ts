@@ -14,14 +14,14 @@ export interface TaskOptions {
 
 /** Does not split at commas as other list options do: URLs may contain them. */
 export function mirrorOption(): Option {
-  const about = 'keep what an https address holds as this file, fetched at regular intervals; may be repeated'
+  const about = 'fetch an https address into this file at regular intervals; may be repeated'
   return new Option('--mirror <url=filename>', about).argParser((text, before: Source[] | undefined) => [
     ...(before ?? []),
     sourceOf(text),
   ])
 }
 
-/** Splits at the last equals sign: URLs often contain one, filenames hardly ever. */
+/** Splits at the last equals sign: URLs often contain one, filenames rarely. */
 function sourceOf(text: string): Source {
   const at = text.lastIndexOf('=')
   const [url, filename] = [text.slice(0, at), text.slice(at + 1)]
@@ -29,11 +29,11 @@ function sourceOf(text: string): Source {
   throw new InvalidArgumentError('It must be an address, an equals sign and a filename.')
 }
 
-/** Undefined without task options: the service keeps the present tasks, or uses its default. */
+/** Undefined without task options: the service keeps the current tasks, or uses its default. */
 export function tasksOf({ mirror, every, watch, tell }: TaskOptions): Tasks | undefined {
   if (!mirror && watch && every === undefined && tell === undefined) return undefined
   if (!mirror && !watch)
-    throw new UsageError('that leaves nothing to do', 'leave out --no-watch, or give --mirror URL=FILENAME')
+    throw new UsageError('this delegation has no task', 'leave out --no-watch, or give --mirror URL=FILENAME')
   const often = every === undefined ? {} : { every_hours: every }
   return {
     ...(mirror && { mirror: { sources: mirror, ...often } }),

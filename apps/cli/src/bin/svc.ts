@@ -7,13 +7,13 @@ import { EXIT, Interrupted } from '../errors.ts'
 
 const { env, stdin, stdout, stderr } = process
 
-// Halves the start-up time (not on Node 20). The folder is private, so that nobody else can put code there.
+// Halves the start-up time (not on Node 20). The folder is private, so that no other user can put code there.
 const cache = userFolder(env, 'XDG_CACHE_HOME')
 if (cache !== null) nodeModule.enableCompileCache?.(cache)
 
 const controller = new AbortController()
 
-// Ctrl-C lets the command clean up and report; a second one ends it at once.
+// Ctrl-C lets the command clean up and report; a second Ctrl-C ends it immediately.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
     if (controller.signal.aborted) process.exit(EXIT.interrupted)
@@ -21,7 +21,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   })
 }
 
-// The reader of our output may close the pipe: `svc put photos | head`. The command still finishes with its usual exit
+// The reader of the output may close the pipe: `svc put photos | head`. The command still finishes with its usual exit
 // code. Any other failure to write the result is an error.
 let isLost = false
 stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {

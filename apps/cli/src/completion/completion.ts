@@ -11,7 +11,7 @@ type Shell = keyof typeof SCRIPTS
 export function add(program: Command, open: Open): void {
   program
     .command('completion')
-    .description('a script that completes commands and options in your shell')
+    .description('print a script that completes commands and options in your shell')
     .addArgument(new Argument('<shell>', 'which').choices(Object.keys(SCRIPTS)))
     .addHelpText(
       'after',

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 
-/** What can follow a command: the names below it, and the options it takes. */
+/** The words that can follow a command: its subcommands and its options. */
 export interface Words {
   /** The command as typed, without `svc`: `operators add`; empty for the program itself. */
   path: string

@@ -7,7 +7,7 @@ import { EXIT, Failure } from '../errors.ts'
 import type { Run } from '../host.ts'
 import type { Open, Session } from '../session.ts'
 import { nodeFor } from '../setup/wallet.ts'
-import { type Places, startEnvironment } from './environment.ts'
+import { type Addresses, startEnvironment } from './environment.ts'
 import { fundedWallet, writeSamples } from './fixtures.ts'
 import { type Step, steps } from './steps.ts'
 
@@ -18,13 +18,13 @@ interface DemoOptions {
 export function add(program: Command, open: Open, run: Run): void {
   program
     .command('demo')
-    .description('buy, keep, attest, verify and tamper, on chains of its own; costs nothing')
+    .description('buy, store, attest, verify and tamper, on its own chains; costs nothing')
     .option('--evm', 'pay on the EVM chain')
     .addHelpText(
       'after',
       `
 Needs a clone of the repository, which has the gateway and the chains. With --gateway it uses a
-development gateway that runs already (\`npm start\`), and the faucets of its chains.`,
+running development gateway (\`npm start\`) and the faucets of its chains.`,
     )
     .action(async (options: DemoOptions, command: Command) => demo(await open(command), run, options))
 }
@@ -33,8 +33,8 @@ async function demo(session: Session, run: Run, { evm: isEvm = false }: DemoOpti
   const { output, host, settings } = session
   const folder = await mkdtemp(join(host.env.TMPDIR ?? tmpdir(), 'svc-demo-'))
   try {
-    if (settings.gateway?.from === '--gateway') return await runDemo(session, run, folder, isEvm, placesOf(session))
-    output.note('Starting a gateway and two chains of its own…')
+    if (settings.gateway?.from === '--gateway') return await runDemo(session, run, folder, isEvm, addressesOf(session))
+    output.note('Starting a gateway and two local chains…')
     const environment = await startEnvironment(join(folder, 'gateway'), host)
     try {
       await runDemo(session, run, folder, isEvm, environment)
@@ -46,15 +46,21 @@ async function demo(session: Session, run: Run, { evm: isEvm = false }: DemoOpti
   }
 }
 
-function placesOf({ gateway, settings }: Session): Places {
+function addressesOf({ gateway, settings }: Session): Addresses {
   const node = (namespace: 'solana' | 'eip155') => nodeFor({ namespace }, settings, gateway)
   return { gateway, primaryRpc: node('solana'), evmRpc: node('eip155') }
 }
 
 /** Uses its own wallet and config folder, so that it costs nothing and leaves nothing behind. */
-async function runDemo(session: Session, run: Run, folder: string, isEvm: boolean, places: Places): Promise<void> {
+async function runDemo(
+  session: Session,
+  run: Run,
+  folder: string,
+  isEvm: boolean,
+  addresses: Addresses,
+): Promise<void> {
   const { output, host } = session
-  const { gateway, primaryRpc, evmRpc } = places
+  const { gateway, primaryRpc, evmRpc } = addresses
   const asset = isEvm ? 'MON' : 'SOL'
   const rpcUrl = isEvm ? evmRpc : primaryRpc
   const { file, key } = await fundedWallet(folder, { asset, isEvm, rpcUrl, signal: host.signal })
@@ -90,7 +96,7 @@ async function runSteps(
     host.signal.throwIfAborted()
     if (exit_code !== exit) throw new Failure(`"${title}" ended with ${exit_code} instead of ${exit}`)
   }
-  output.note('\nThe honest files verified, and the tampered one was found and named.')
+  output.note('\nThe original files passed verification, and the tampered file was found and named.')
 }
 
 function discard(): Writable {

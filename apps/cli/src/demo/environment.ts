@@ -1,4 +1,4 @@
-// A gateway and chains for the demo: what `npm start` starts, in a temporary folder.
+// A gateway and chains for the demo, started like `npm start`, in a temporary folder.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -9,13 +9,13 @@ import { Failure } from '../errors.ts'
 import type { Host } from '../host.ts'
 
 /** The addresses of a gateway and its chains. */
-export interface Places {
+export interface Addresses {
   gateway: string
   primaryRpc: string
   evmRpc: string
 }
 
-export interface DemoEnvironment extends Places {
+export interface DemoEnvironment extends Addresses {
   stop(): Promise<void>
 }
 
@@ -53,8 +53,8 @@ function startFile(): string {
     return fileURLToPath(import.meta.resolve('@svc/devnet/services/start'))
   } catch {
     throw new Failure(
-      'the demo starts a gateway and chains, which are in the repository of the project and not in this package',
-      'run `npm run demo` in a clone of it; or start it there with `npm start` and give --gateway http://localhost:8402',
+      'the demo starts a gateway and chains, which are in the repository of the project, not in this package',
+      'run `npm run demo` in a clone of the repository, or run `npm start` there and add --gateway http://localhost:8402',
     )
   }
 }

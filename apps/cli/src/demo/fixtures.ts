@@ -16,7 +16,7 @@ export async function fundedWallet(
   const key = keyInText(text, file)
   const faucet = jsonRpc(rpcUrl, { signal })
   await faucet('dev_faucet', [key.address, asset, '10']).catch((error: Error) => {
-    throw new Failure(`${rpcUrl} has no faucet: ${error.message}`, 'the demo plays on local chains only: `npm start`')
+    throw new Failure(`${rpcUrl} has no faucet: ${error.message}`, 'the demo runs on local chains only: `npm start`')
   })
   return { file, key }
 }

@@ -33,9 +33,9 @@ export function steps({ folder, asset, rpc }: DemoSetup): Step[] {
     return { title, args, command, ...rest }
   }
   return [
-    step("Pin the gateway's keys: what is signed later is held against them", ['keys', 'pin']),
-    step('Ask what storage costs', ['quote']),
-    step('Pay on chain; the payment becomes a signed receipt, the receipt a locker', [
+    step("Pin the gateway's keys, which check all later signatures", ['keys', 'pin']),
+    step('Ask for the price of storage', ['quote']),
+    step('Pay on chain, get a signed receipt, and open its locker', [
       'buy',
       '--asset',
       asset,
@@ -43,16 +43,20 @@ export function steps({ folder, asset, rpc }: DemoSetup): Step[] {
       'demo',
       '--yes',
     ]),
-    step('Put a folder into it', ['put', files]),
-    step('Look at what is there', ['ls']),
-    step('Have the gateway sign what it holds', ['attest']),
-    step('See it published on chain', ['push']),
-    step('Fetch all the evidence', ['bundle', '-o', bundle]),
+    step('Put a folder into the locker', ['put', files]),
+    step('List the files', ['ls']),
+    step('Have the gateway sign a statement of the files', ['attest']),
+    step('Publish the statement on chain', ['push']),
+    step('Download the evidence', ['bundle', '-o', bundle]),
     step('Verify it offline: bundle, signature and files, without a single request', [...verify, OFFLINE]),
-    step('Verify it online too: the transaction that published it', [...verify, ONLINE, '--rpc', rpc]),
-    step(`Change one character of ${TAMPERED}, and verify again: it must fail, and say where`, [...verify, OFFLINE], {
-      exit: EXIT.unverified,
-      before: () => tamper(files),
-    }),
+    step('Verify online: check the transaction that published it', [...verify, ONLINE, '--rpc', rpc]),
+    step(
+      `Change one character of ${TAMPERED}, and verify again: it must fail and name the file`,
+      [...verify, OFFLINE],
+      {
+        exit: EXIT.unverified,
+        before: () => tamper(files),
+      },
+    ),
   ]
 }

@@ -10,18 +10,20 @@ export function add(program: Command, open: Open): void {
     .action(async (_: object, command: Command) => show(await open(command)))
   anchoring
     .command('each')
-    .description('publish every statement on its own')
+    .description('publish every statement separately')
     .action(async (_: object, command: Command) => change(await open(command), 'each'))
   anchoring
     .command('log')
-    .description('leave it to the anchored checkpoints of the transparency log; `svc push` still publishes one')
+    .description(
+      'publish statements only through the anchored checkpoints of the transparency log; `svc push` still publishes one',
+    )
     .action(async (_: object, command: Command) => change(await open(command), 'log'))
 }
 
 async function show(session: Session): Promise<void> {
   const locker = await session.locker()
   const client = await session.lockerClient(locker)
-  // Gateways up to 1.1 publish each.
+  // Gateways up to 1.1 publish every statement.
   const { anchoring = 'each' } = await client.metadata(locker, session.host.signal)
   report(session, locker.locker_id, anchoring)
 }
@@ -33,8 +35,8 @@ async function change(session: Session, wanted: Anchoring): Promise<void> {
 }
 
 const MEANING: Record<Anchoring, string> = {
-  each: 'each: every statement is published on its own',
-  log: 'log: statements are on chain through the anchored checkpoints of the log',
+  each: 'each: every statement is published separately',
+  log: 'log: statements are published through the anchored checkpoints of the log',
 }
 
 function report({ output }: Session, locker_id: string, anchoring: Anchoring): void {

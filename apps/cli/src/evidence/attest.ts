@@ -13,7 +13,7 @@ interface AttestOptions {
 export function add(program: Command, open: Open): void {
   program
     .command('attest')
-    .description('have the gateway sign what the locker holds, check that, and publish it on chain')
+    .description('have the gateway sign a statement of the locker, check it, and publish it on chain')
     .option('--queued', 'run it in the background and poll: for very large lockers')
     .action(async (options: AttestOptions, command: Command) => attest(await open(command), options))
 }
@@ -37,10 +37,10 @@ async function attest(session: Session, { queued = false }: AttestOptions): Prom
 function attestText({ attestation, unchanged, push_result }: AttestAnswer, gateway: string): string {
   const { evidence_seq, file_count, total_bytes, merkle_root, envelope } = attestation
   return pairs([
-    ['statement', `${evidence_seq ?? '-'}${unchanged ? ' (nothing has changed since)' : ''}`],
+    ['statement', `${evidence_seq ?? '-'}${unchanged ? ' (nothing has changed)' : ''}`],
     ['files', `${counted(file_count, 'file')}, ${bytesText(total_bytes)}`],
     ['root', shown(merkle_root)],
-    ['signed by', `${envelope?.issuer_pubkey}, which is trusted, and the signature holds`],
+    ['signed by', `${envelope?.issuer_pubkey}, a trusted key; the signature is valid`],
     ...anchorPairs(push_result.anchor, gateway),
   ])
 }

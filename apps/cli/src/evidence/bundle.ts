@@ -13,7 +13,7 @@ import type { Open, Session } from '../session.ts'
 import type { NamedLocker } from '../setup/known-lockers.ts'
 import { type Redacted, redact } from './redact.ts'
 
-/** What each format of other verifiers is called here, and at the gateway. */
+/** The name of each format for other verifiers here, and at the gateway. */
 const FORMATS: Record<string, DsseFormat> = { dsse: 'dsse', sigstore: 'sigstore-bundle' }
 
 interface BundleOptions extends StatementOptions {
@@ -27,16 +27,16 @@ interface BundleOptions extends StatementOptions {
 export function add(program: Command, open: Open): void {
   program
     .command('bundle')
-    .description('all the evidence about the locker, for `svc verify`; needs no wallet')
+    .description('download all evidence about the locker, for `svc verify`; needs no wallet')
     .addArgument(lockerArgument())
-    .option('-o, --out <file>', 'where to write it; the standard output unless given')
-    .option('--redact', 'leave out the receipt, by which the public link opens files, and the names of all files')
+    .option('-o, --out <file>', 'the file to write; by default standard output')
+    .option('--redact', 'leave out the receipt, which can open files, and the names of all files')
     .addOption(
       new Option('--format <name>', 'for other verifiers: an in-toto statement in DSSE, or a Sigstore bundle').choices(
         Object.keys(FORMATS),
       ),
     )
-    .addOption(repeatedOption('--file <name>', 'with --redact: show this file; with --format: prove this one alone'))
+    .addOption(repeatedOption('--file <name>', 'with --redact: show this file; with --format: prove only this file'))
     .option('--from <bundle>', 'with --redact: the bundle to redact, instead of asking the gateway')
     .addOption(statementOption())
     .addHelpText(
@@ -48,7 +48,7 @@ the receipt id gets the same bundle from the gateway. A redacted bundle opens no
 files that --file names, or, without --file, all files to those who have them: it holds their
 hashes, and no name.
 
-With --format, others check it with cosign or a library of Sigstore, and the key of \`svc keys\`. It
+With --format, cosign and Sigstore libraries can check it with the key of \`svc keys\`. It
 opens nothing either, and names all files, or the one of --file; large lockers need --file.`,
     )
     .action(async (locker: string | undefined, options: BundleOptions, command: Command) =>
@@ -67,7 +67,8 @@ async function bundle(session: Session, wanted: string | undefined, options: Bun
     options,
   )
   if (out === undefined) {
-    if (stdout.isTTY) throw new UsageError('a bundle is long: give a file with -o, or pipe it somewhere')
+    if (stdout.isTTY)
+      throw new UsageError('a bundle is too long for a terminal: give a file with -o, or pipe it to a program')
     await write(new WritableStream({ write: (chunk) => written(stdout, chunk) }))
     return warnOfReceipt(session, wanted, options)
   }
@@ -82,10 +83,10 @@ async function bundle(session: Session, wanted: string | undefined, options: Bun
 
 async function requireFitting(wanted: string | undefined, options: BundleOptions): Promise<void> {
   const { redact: isRedacted = false, file, from, statement, format } = options
-  if (isRedacted && format) throw new UsageError('--format leaves out the receipt already: leave out --redact')
-  if (format && file && file.length > 1) throw new UsageError('with --format, --file names one file')
-  if (!isRedacted && !format && file) throw new UsageError('--file goes with --redact or --format')
-  if (!isRedacted && from !== undefined) throw new UsageError('--from goes with --redact')
+  if (isRedacted && format) throw new UsageError('--format already leaves out the receipt: leave out --redact')
+  if (format && file && file.length > 1) throw new UsageError('with --format, give --file only once')
+  if (!isRedacted && !format && file) throw new UsageError('--file needs --redact or --format')
+  if (!isRedacted && from !== undefined) throw new UsageError('--from needs --redact')
   if (from === undefined) return
   if (wanted !== undefined || statement !== undefined)
     throw new UsageError('--from names the bundle: leave out the locker and --statement')
@@ -99,15 +100,17 @@ async function warnOfReceipt(session: Session, wanted: string | undefined, optio
   if (options.redact || options.format || output.isJson) return
   output.note(
     (await opensFiles(session, await session.locker(wanted)))
-      ? 'Anyone with this bundle can open every file in the locker: it names the receipt, at whose id the public link is' +
-          ' open. To prove without opening, give them a redacted one: `svc bundle --redact`, with --file <name> for each' +
+      ? 'Anyone with this bundle can open every file in the locker: it names the receipt, and the public link at its id is' +
+          ' open. To prove without opening, share a redacted bundle: `svc bundle --redact`, with --file <name> for each' +
           ' file to show.'
       : 'This bundle lists all file names, sizes and hashes, and names the receipt. It opens no file as long as the public' +
           ' link is closed or rotated. `svc bundle --redact` shows less.',
   )
 }
 
-/** Whether the public link is open at the receipt id. No file can have a colon for a name, so none is read. */
+/**
+ * Whether the public link is open at the receipt id. It asks for `:`, which cannot be a file name, so no file is read.
+ */
 async function opensFiles(session: Session, { receipt_id }: NamedLocker): Promise<boolean> {
   const client = await session.client()
   try {
@@ -163,7 +166,7 @@ function shownText(result: Result): string {
   if ('receipt_id' in result) return ''
   const { redaction, shown, total } = result
   if (redaction === 'no_names') return `, proves ${counted(total, 'file')} and names none`
-  return `, proves ${shown} of ${counted(total, 'file')} and names no other`
+  return `, proves ${shown} of ${counted(total, 'file')} and names no other file`
 }
 
 /** Writes to a temporary file and renames it once it is complete. */

@@ -1,5 +1,5 @@
 // The files of a folder for a bundle that lists some of them encrypted. Ciphertext in the folder is compared with the
-// list and then decrypted; where only the plaintext is there, it is encrypted again, which gives the same bytes.
+// list and then decrypted. If only the plaintext is there, it is encrypted again, which gives the same bytes.
 
 import { join } from 'node:path'
 import { hashContent } from '@svc/protocol/sha256'
@@ -15,18 +15,18 @@ export interface DecryptionReport {
   decrypted: number
   /** Of these, the files whose plaintext is in the folder too, and the same. */
   compared: number
-  /** Files of which only the plaintext is there: it was encrypted again and compared with the list. */
+  /** Files with only the plaintext in the folder: it was encrypted again and compared with the list. */
   encrypted_again: number
   failed: { filename: string; why: string }[]
 }
 
 export interface DecryptedFiles {
   source: FileSource
-  /** To be called after the bundle was verified. */
+  /** Call after the bundle was verified. */
   report(): Promise<DecryptionReport>
 }
 
-/** For one bundle. */
+/** The files of one bundle. */
 export function decryptedFiles(dir: string, folder: ReturnType<typeof folderSource>, { key }: Decrypt): DecryptedFiles {
   const opened = new Map<string, 'ciphertext' | 'plaintext'>()
   const openedAs = (form: 'ciphertext' | 'plaintext') =>
@@ -49,11 +49,11 @@ export function decryptedFiles(dir: string, folder: ReturnType<typeof folderSour
   function namesOf(filename: string): string[] {
     const form = opened.get(filename)
     if (form === undefined) return [filename]
-    // Plaintext beside its ciphertext is compared with that.
+    // Plaintext beside its ciphertext is compared with the ciphertext.
     return form === 'plaintext' ? [plainName(filename)] : [filename, plainName(filename)]
   }
 
-  /** Whether the plaintext is in the folder too. Throws if it is another, or this key does not decrypt the file. */
+  /** Whether the plaintext is also in the folder. Throws if it differs, or if this key does not decrypt the file. */
   async function isCompared(filename: string): Promise<boolean> {
     const bytes = await folder.open(filename)
     const plaintext = bytes && (await hashContent(await decrypted(bytes, [key]), Number.POSITIVE_INFINITY))

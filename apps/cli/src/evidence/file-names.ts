@@ -32,10 +32,10 @@ export function wrongFilesText({ counts, names }: FilesReport): string {
     .join('; ')
 }
 
-/** How many names the line holds. */
+/** The number of names in the line. */
 export const MOST_NAMES = 3
 
-/** The first names, and how many there are besides. */
+/** The first names, and the number of others. */
 export function namesText(names: readonly string[], total: number): string {
   const first = names.slice(0, total > MOST_NAMES ? MOST_NAMES - 1 : MOST_NAMES).map(nameText)
   const rest = total - first.length
@@ -43,7 +43,7 @@ export function namesText(names: readonly string[], total: number): string {
   return before.length > 0 ? `${before.reverse().join(', ')} and ${last}` : (last ?? '')
 }
 
-/** Anybody may have chosen it: one that could be taken for a part of the line is quoted. */
+/** Names are untrusted: a name that could be read as a part of the line is quoted. */
 function nameText(name: string): string {
   return /^[^\s,;:()"']{1,60}$/u.test(name) ? shown(name) : quoted(name.replaceAll('"', '\\"'))
 }

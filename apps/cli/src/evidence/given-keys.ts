@@ -1,4 +1,4 @@
-// The keys that a bundle is checked against: those given by --keys, else those pinned for the gateway.
+// The keys that a bundle is checked against: the keys in --keys, or else the keys pinned for the gateway.
 
 import { readFile, stat } from 'node:fs/promises'
 import { type ListedChanges, NOTHING_LISTED, type PinnedKey, readPinnedKeys } from '@svc/verifier/pinned-keys'
@@ -10,11 +10,11 @@ import { type ReadPins, readPins } from '../setup/pinned.ts'
 export interface GivenKeys {
   pinnedKeys: PinnedKey[]
   listed: ListedChanges
-  /** The gateway that they were pinned for; null where nobody said so. */
+  /** The gateway that they were pinned for; null if unknown. */
   audience: string | null
   pinnedSigners: string[]
   domainTag: string | null
-  /** For people: where the keys come from and how old they are. */
+  /** The source and the age of the keys, as text for users. */
   from: string | null
 }
 

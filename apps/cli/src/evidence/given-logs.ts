@@ -1,5 +1,5 @@
-// The logs and witnesses that a proof of a log is checked against: those given by --log-key and --policy. Without either,
-// the log of the pinned keys counts.
+// The logs and witnesses that a log proof is checked against: the ones in --log-key and --policy. Without either, it is
+// the log of the pinned keys.
 
 import { readFile } from 'node:fs/promises'
 import type { NoteKey } from '@svc/protocol/transparency/note'
@@ -23,7 +23,7 @@ export async function givenLogs({ logKey = [], policy }: LogOptions): Promise<Gi
 function logKeyOf(text: string): NoteKey {
   const key = readLogKey(text)
   if (typeof key !== 'string') return key
-  throw new UsageError(`--log-key: ${key}`, '`GET /v1/log` of a gateway shows its key; witnesses are named in --policy')
+  throw new UsageError(`--log-key: ${key}`, '`GET /v1/log` of a gateway shows its key; name witnesses in --policy')
 }
 
 async function policyOf(path: string) {

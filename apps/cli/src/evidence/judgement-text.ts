@@ -1,4 +1,4 @@
-// Verification results as text for people.
+// Verification results as text for users.
 
 import { isoSeconds } from '@svc/protocol/evidence'
 import type { FilesReport } from '@svc/verifier/check-files'
@@ -16,12 +16,12 @@ import type { DecryptionReport } from './decrypted-files.ts'
 import type { Judged } from './judgement.ts'
 import { factsOf } from './report.ts'
 
-/** `keysFrom` says where the pinned keys come from. */
+/** `keysFrom` is the source of the pinned keys. */
 export function judgedText(judged: Judged, keysFrom: string | null, style: Style): string {
   const { path, verification } = judged
   if (verification.refused) {
     const { code, why } = verification.refused
-    return `${style.strong(shown(path))}\n${style.bad('✗')} not a bundle that can be checked: ${shown(why)} (${code})`
+    return `${style.strong(shown(path))}\n${style.bad('✗')} this bundle cannot be checked: ${shown(why)} (${code})`
   }
   const facts = Object.entries(factsOf(judged)).map(([name, fact]) => factText(name, fact, style))
   const head = `${style.strong(shown(path))}\n${headText(verification, keysFrom)}`
@@ -98,14 +98,14 @@ export function chainText({ sequences, problems, isFromStart }: ChainReport, sty
   return problems.map(({ why }) => `${style.bad('✗')} the chain is broken: ${shown(why)}`).join('\n')
 }
 
-/** What was checked of encrypted files, and what was not. */
+/** The checks of encrypted files that were made, and the ones that were not. */
 export function decryptionText(report: DecryptionReport, style: Style): string {
   const { decrypted, compared, encrypted_again, failed } = report
   const lines = [
     ...failed.map(({ filename, why }) => `${style.bad('✗')} ${shown(filename)}: ${shown(why)}`),
     ...(decrypted > 0
       ? [
-          `${style.good('✓')} ${counted(decrypted, 'encrypted file')} decrypted whole, ${compared} compared with plaintext`,
+          `${style.good('✓')} ${counted(decrypted, 'encrypted file')} decrypted completely, ${compared} compared with plaintext`,
         ]
       : []),
     ...(encrypted_again > 0

@@ -9,13 +9,13 @@ export interface Judged extends Checked {
   path: string
   /** The first names of its list. */
   names: readonly string[]
-  /** Null unless the files were to be decrypted. */
+  /** Null unless decryption was requested. */
   decryption: DecryptionReport | null
 }
 
 /** A reason why verification fails. */
 export interface Objection {
-  /** In short: the name of a fact that failed, or what was required and did not pass. */
+  /** In short: the name of a fact that failed, or of a required fact that did not pass. */
   what: string
   /** In full, as a sentence for the first line. */
   why: string
@@ -39,7 +39,7 @@ function objectionsTo(judged: Judged, required: readonly string[]): Objection[] 
   const { verification, decryption } = judged
   if (verification.refused) {
     const { code, why } = verification.refused
-    return [{ what: `refused (${code})`, why: `not a bundle that can be checked: ${why} (${code})` }]
+    return [{ what: `refused (${code})`, why: `this bundle cannot be checked: ${why} (${code})` }]
   }
   const facts = factsOf(judged)
   const failed = Object.entries(facts).flatMap(([what, { value, why = '' }]) => {
@@ -56,7 +56,7 @@ function objectionsTo(judged: Judged, required: readonly string[]): Objection[] 
   return [...failed, ...[...missing, ...undecrypted].map((what) => ({ what, why: what }))]
 }
 
-/** Of all bundles. An objection to one, or to their chain, is one to all. */
+/** The verdict on all bundles. An objection to one of them, or to their chain, applies to all. */
 export function verdictOfAll(judged: readonly Judged[], objected: readonly Objection[]): Verdict {
   const each = judged.map((one) => verdictOf(one.verification.refused ? null : factsOf(one)))
   if (objected.length > 0 || each.includes('failed')) return 'failed'

@@ -42,8 +42,8 @@ async function proof(session: Session, name: string, options: StatementOptions):
   if (!(await readPins(session.folder, session.gateway)))
     return output.warn('no key of the gateway is pinned: the proof shows only that the gateway agrees with itself')
   throw new NotVerified(
-    'no statement that a pinned key signed counts this file',
-    '`svc attest` makes a statement of the files as they are now',
+    'no statement with the signature of a pinned key covers this file',
+    '`svc attest` makes a statement of the current files',
   )
 }
 

@@ -1,4 +1,4 @@
-// Redacts a bundle on this machine, so that nothing depends on what the gateway leaves out.
+// Redacts a bundle on this machine, so that redaction does not depend on the gateway.
 
 import { createReadStream } from 'node:fs'
 import { evidenceBundle } from '@svc/api/proofs'
@@ -13,10 +13,10 @@ import { givenKeys } from './given-keys.ts'
 
 export type Redacted = Omit<Extract<RedactedBundle, { refused: null }>, 'refused'>
 
-/** A bundle of the gateway, or one in a file. */
+/** A bundle from the gateway, or from a file. */
 type BundleSource = { receipt_id: string; sequence?: number } | { path: string }
 
-/** Without filenames, no name is shown. */
+/** Without filenames, the bundle shows no names. */
 export async function redact(
   session: Session,
   source: BundleSource,
@@ -53,13 +53,16 @@ function failureOf({ code, why }: NonNullable<RedactedBundle['refused']>): Failu
     case 'no_statement':
       return new Failure(shown(why), '`svc attest` makes a statement that can be redacted')
     case 'already_redacted':
-      return new UsageError(shown(why), 'a redacted bundle cannot show more or other files: start from the whole one')
+      return new UsageError(
+        shown(why),
+        'a redacted bundle cannot show more or other files: start from the complete bundle',
+      )
     case 'not_valid':
       return new NotVerified(
-        `the bundle does not agree with itself: ${shown(why)}`,
-        '`svc verify` checks it fact by fact; for a gateway with a domain tag of its own, `svc keys pin` first',
+        `the bundle is inconsistent: ${shown(why)}`,
+        '`svc verify` checks it fact by fact; for a gateway with its own domain tag, run `svc keys pin` first',
       )
     default:
-      return new NotVerified(`not a bundle that can be redacted: ${shown(why)} (${code})`)
+      return new NotVerified(`this bundle cannot be redacted: ${shown(why)} (${code})`)
   }
 }

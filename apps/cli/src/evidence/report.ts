@@ -1,20 +1,20 @@
-// What was found about one bundle, as `svc verify --json` prints it and as the tool `verify` of `svc mcp` answers it.
+// The result for one bundle, which `svc verify --json` prints and the tool `verify` of `svc mcp` returns.
 
 import type { DsseFacts } from '@svc/verifier/dsse'
 import type { Fact } from '@svc/verifier/facts'
 import { type ReceiptFacts, uncheckedWith } from '@svc/verifier/receipt-facts'
 import type { Verification, VerifiedBundle } from '@svc/verifier/verify-bundle'
 
-/** What was checked. */
+/** The checks of one bundle. */
 export interface Checked {
   verification: Verification
-  /** Null unless a receipt was to be checked too. */
+  /** Null unless a receipt was given. */
   receipt: ReceiptFacts | null
-  /** Null for a bundle of ours. */
+  /** Null for an evidence bundle. */
   dsse: DsseFacts | null
 }
 
-/** All facts about a bundle that could be read. */
+/** All facts about a readable bundle. */
 export function factsOf({ verification, receipt, dsse }: Checked): Record<string, Fact> {
   return verification.refused ? {} : { ...verification.facts, ...dsse, ...receipt }
 }

@@ -31,7 +31,7 @@ async function statements(session: Session, wanted: string | undefined): Promise
   const broken = all.find(
     ({ prev_statement_digest }, i) => prev_statement_digest !== (all[i - 1]?.statement_digest ?? null),
   )
-  if (broken) throw new NotVerified(`statement ${broken.sequence} does not follow the one before it`)
+  if (broken) throw new NotVerified(`statement ${broken.sequence} does not follow the previous one`)
 }
 
 async function* pages(client: Client, receipt_id: string, signal: AbortSignal): AsyncGenerator<Statement> {

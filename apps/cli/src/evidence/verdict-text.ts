@@ -1,4 +1,4 @@
-// The first line of a verification: the verdict, and what it is about as far as that was checked.
+// The first line of a verification: the verdict, and its subject as far as it was checked.
 
 import { isoSeconds } from '@svc/protocol/evidence'
 import type { Verdict } from '@svc/verifier/verdict'
@@ -48,9 +48,9 @@ function filesPart({ verification: { counted: found, redacted, facts }, names }:
   return redacted ? `${files} without names` : `list of ${files}`
 }
 
-/** It has no problems. */
+/** The text for a chain without problems. */
 function chainPart({ sequences, isFromStart }: ChainReport): string {
-  return `unbroken chain of statements ${sequences[0]} to ${sequences.at(-1)}${isFromStart ? '' : ', not from the first'}`
+  return `unbroken chain of statements ${sequences[0]} to ${sequences.at(-1)}${isFromStart ? '' : ', not from the first statement'}`
 }
 
 function signerPart({ key, facts }: VerifiedBundle, audience: string | null): string {
@@ -68,6 +68,6 @@ function publicationParts({ verification: { anchoredAt, facts, log }, receipt }:
     ...(anchoredAt === null ? [] : [`on chain ${isoSeconds(anchoredAt).slice(0, 10)}`]),
     ...(log && log_included?.value === 'passed' ? [`in the log ${shown(log.origin)}`] : []),
     ...(log_cosigned?.value === 'passed' ? ['cosigned'] : []),
-    ...(receipt ? [isLinked ? 'of the given receipt' : 'not shown to be of the given receipt'] : []),
+    ...(receipt ? [isLinked ? 'of the given receipt' : 'not proven to belong to the given receipt'] : []),
   ]
 }

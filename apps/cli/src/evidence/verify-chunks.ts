@@ -1,4 +1,5 @@
-// Evidence in any of its formats: a bundle is streamed, and a DSSE envelope or Sigstore bundle is small and opened first.
+// Evidence in any of its formats: a bundle is streamed, and a DSSE envelope or Sigstore bundle is small and opened
+// first.
 
 import { concat } from '@svc/protocol/bytes'
 import { type DsseFacts, MAX_DSSE_BYTES, openDsse } from '@svc/verifier/dsse'
@@ -7,7 +8,7 @@ import { type Given, type Verification, verifyBundle } from '@svc/verifier/verif
 
 export interface Verified {
   verification: Verification
-  /** Null for a bundle of ours. */
+  /** Null for an evidence bundle. */
   dsse: DsseFacts | null
 }
 
@@ -20,7 +21,7 @@ export async function verifyChunks(chunks: Chunks, given: Given): Promise<Verifi
   return { verification, dsse: verification.refused ? null : opened.facts(verification.followed) }
 }
 
-/** `rest` is null where the beginning is all. */
+/** `rest` is null if the beginning is complete. */
 async function readBeginning(
   chunks: Chunks,
 ): Promise<{ beginning: Uint8Array; rest: AsyncIterator<Uint8Array> | Iterator<Uint8Array> | null }> {

@@ -43,15 +43,14 @@ export function add(program: Command, open: Open): void {
   const verifying = program
     .command('verify')
     .description('check evidence bundles, fact by fact, without asking the gateway')
-    .argument('<bundle...>', 'files; - is the standard input; several are also checked as a chain')
-    .addOption(listOption('--keys <keys>', 'keys that must have signed: files, or hex; else those of `svc keys pin`'))
-    .addOption(listOption('--signer <keys>', 'publication keys (base58), one of which must have signed on chain'))
-    .option(
-      '--rpc <url>',
-      'node of the primary chain to check the anchor with, as --primary-rpc; without it no request is made',
+    .argument('<bundle...>', 'files; - is standard input; several are also checked as a chain')
+    .addOption(
+      listOption('--keys <keys>', 'keys that must have signed: files, or hex; by default the keys of `svc keys pin`'),
     )
+    .addOption(listOption('--signer <keys>', 'publication keys (base58); one of them must have signed on chain'))
+    .option('--rpc <url>', 'node of the primary chain that checks the anchor; without it no request is made')
     .addOption(repeatedOption('--log-key <key>', 'key of a log (name+hash+base64) that the statement must be in'))
-    .option('--policy <file>', 'logs, witnesses and how many of them must vouch, as C2SP tlog-policy')
+    .option('--policy <file>', 'logs, witnesses and the number that must vouch, as C2SP tlog-policy')
     .option('--dir <folder>', 'folder with the files, to compare with the list')
     .option('--allow-extra', 'with --dir: allow files that the bundle does not list')
     .addOption(
@@ -61,10 +60,13 @@ export function add(program: Command, open: Open): void {
       ),
     )
     .addOption(
-      repeatedOption('--exclude-from <file>', 'with --dir: the same for the lines of this file, as in .gitignore'),
+      repeatedOption(
+        '--exclude-from <file>',
+        'with --dir: the same for the patterns in this file, which has the format of .gitignore',
+      ),
     )
-    .option('--domain-tag <tag>', 'domain tag of the gateway, if not the usual one')
-    .option('--receipt <file>', 'check this receipt too (svc receipt --json)')
+    .option('--domain-tag <tag>', 'domain tag of the gateway, if not the default')
+    .option('--receipt <file>', 'also check this receipt (svc receipt --json)')
     .addOption(listOption('--require <facts>', 'fail unless these have passed, for example key_pinned'))
   withDecryptOptions(verifying)
     .addHelpText(
@@ -76,15 +78,15 @@ The first line is the verdict; with --json it is "verdict":
                                                      pin keys with --keys, or \`svc keys pin\`
   FAILED ("failed")                                  a fact failed, or a required one did not pass
 
-The facts follow: ✓ passed, ✗ failed, – not checked. What was not checked has not passed, and is no
+The facts follow: ✓ passed, ✗ failed, – not checked. A fact that was not checked has not passed, and is no
 part of the verdict. The exit code is 3 for FAILED, else 0. --keys, --signer and --require can be
 repeated or take a comma-separated list.
 
 A redacted bundle shows some files, or none by name: what it leaves out is not checked, and said.
 A DSSE envelope or a Sigstore bundle of \`svc bundle --format\` is checked with the statement in it.
 
-With --decrypt, --dir may hold the plaintext of encrypted files: it is encrypted again and compared.
-Encrypted files in the folder are compared as they are, then decrypted, and compared with the
+With --decrypt, --dir may contain the plaintext of encrypted files: it is encrypted again and compared.
+Encrypted files in the folder are compared unchanged, then decrypted, and compared with the
 plaintext beside them. A bundle that shows no names needs the encrypted files.
 
 A gateway's public log is checked with --log-key or --policy, else with the log of the pinned keys:
@@ -101,7 +103,7 @@ ${pairs(FACTS.map((fact) => [`  ${fact}`, FACT_MEANINGS[fact]]))}`,
 
 async function verify(session: Session, paths: readonly string[], given: VerifyOptions): Promise<void> {
   const { output, settings } = session
-  // A node that is set for paying makes no check ask it: only an option of this command does.
+  // Only an option of this command names a node: the node for payments is never used here.
   const node = settings['primary-rpc']
   const options = { ...(node?.from === '--primary-rpc' && { rpc: node.value }), ...given }
   const required = options.require ?? []
@@ -134,7 +136,7 @@ async function verify(session: Session, paths: readonly string[], given: VerifyO
       adviceFor(judged, options),
     )
   if (options.rpc !== undefined && judged.some(isUnavailable))
-    output.warn('the node could not be asked: what is on chain was not checked. --require makes that an error')
+    output.warn('the node did not answer: the anchor was not checked. --require makes that an error')
 }
 
 async function requireValidOptions(paths: readonly string[], options: VerifyOptions): Promise<void> {
@@ -142,11 +144,11 @@ async function requireValidOptions(paths: readonly string[], options: VerifyOpti
   if (domainTag !== undefined && !domainTagBytes(domainTag))
     throw new UsageError(`--domain-tag must be ${DOMAIN_TAG_BYTES} printable ASCII characters`)
   const unknown = require.find((name) => !Object.hasOwn(FACT_MEANINGS, name))
-  if (unknown !== undefined) throw new UsageError(`there is no fact ${JSON.stringify(unknown)}`, FACTS.join(', '))
+  if (unknown !== undefined) throw new UsageError(`${JSON.stringify(unknown)} is not a fact`, FACTS.join(', '))
   if (dir !== undefined && !(await stat(dir).catch(() => null))?.isDirectory())
     throw new UsageError(`${dir} is not a folder`)
   if (paths.length > 1 && (dir !== undefined || receipt !== undefined || paths.includes('-')))
-    throw new UsageError('--dir, --receipt and - take one bundle')
+    throw new UsageError('--dir, --receipt and - work with one bundle only')
 }
 
 async function judge(
@@ -219,7 +221,7 @@ function documentOf({ path, decryption, ...checked }: Judged): object {
   }
 }
 
-/** Streams a bundle from disk or from standard input: it may be large. */
+/** Streams a bundle from disk or standard input, because it may be large. */
 async function verifyFile({ stdin, signal }: Host, path: string, given: Given): Promise<Verified> {
   if (path === '-') return verifyChunks(addAbortSignal(signal, stdin), given)
   await access(path).catch(() => {
@@ -242,10 +244,10 @@ function isUnavailable(judged: Judged): boolean {
   return Object.values(factsOf(judged)).some(({ value }) => value === 'unavailable')
 }
 
-/** Where facts are missing that only a node can tell. */
+/** Advice if facts are missing that only a node can check. */
 function adviceFor(judged: readonly Judged[], { rpc, require = [] }: VerifyOptions): string | null {
   if (!require.some((name) => NEED_NODE.includes(name))) return null
   if (rpc === undefined) return 'facts about the chain need a node: --rpc URL'
   if (!judged.some(isUnavailable)) return null
-  return `is ${rpc} a node of the primary chain, and does it answer? nothing else was checked with it; name another with --rpc`
+  return `check that ${rpc} is a node of the primary chain and answers, or name another node with --rpc`
 }

@@ -10,9 +10,9 @@ interface CatOptions extends DecryptOptions {
 export function add(program: Command, open: Open): void {
   const reading = program
     .command('cat')
-    .description('write files of the locker to the standard output, and check their hashes')
+    .description('write files of the locker to standard output, and check their hashes')
     .argument('<name...>', 'files of the locker')
-    .option('--public', 'without signing, as anyone can who knows receipt and filename; the default without a wallet')
+    .option('--public', 'read without signing, through the public link; the default without a wallet')
   withDecryptOptions(reading).action(async (names: string[], options: CatOptions, command: Command) =>
     cat(await open(command), names, options),
   )

@@ -12,10 +12,10 @@ import { excluderOf, type IsExcluded, type PatternOptions } from './patterns.ts'
 export interface CollectOptions extends PatternOptions {
   /** A folder to prepend to each name. */
   to?: string
-  /** The name to use instead, if there is only one file. */
+  /** The name to use instead; for one file only. */
   as?: string
   follow?: boolean
-  /** What every name ends with in the locker. */
+  /** The ending of every name in the locker. */
   ending?: string
   isSecret?: IsSecret
 }
@@ -46,13 +46,14 @@ async function* foundAt(path: string, isExcluded: IsExcluded, options: CollectOp
   const facts = await stat(path).catch((error: NodeJS.ErrnoException) => {
     throw new UsageError(pathProblem(path, error))
   })
-  if (isSecret && (await isInSecret(path, isSecret))) throw new UsageError(`${path} holds your keys: it is not sent`)
+  if (isSecret && (await isInSecret(path, isSecret)))
+    throw new UsageError(`${path} contains your keys: it is not uploaded`)
   if (facts.isDirectory()) yield* walk(path, { follow, isExcluded, ...(isSecret && { isSecret }) })
   else if (facts.isFile()) yield { name: basename(resolve(path)), path, size: facts.size }
   else throw new UsageError(`${path} is neither a file nor a folder`)
 }
 
-/** Whether it is secret, or in a folder that is. */
+/** Whether the path is secret, or in a secret folder. */
 async function isInSecret(path: string, isSecret: IsSecret): Promise<boolean> {
   for (let at = await realpath(path); ; at = dirname(at)) {
     if (isSecret(await stat(at))) return true
@@ -60,7 +61,7 @@ async function isInSecret(path: string, isSecret: IsSecret): Promise<boolean> {
   }
 }
 
-/** The name in the locker. A name that was given with its ending keeps it. */
+/** The name in the locker. The ending is added unless the given name has it. */
 export function nameFor(name: string, { to, as, ending = '' }: CollectOptions): string {
   const own = as?.endsWith(ending) ? as : (as ?? name) + ending
   return to === undefined ? own : `${to.replace(/\/+$/, '')}/${own}`
@@ -68,7 +69,7 @@ export function nameFor(name: string, { to, as, ending = '' }: CollectOptions): 
 
 const NAMES_SHOWN = 5
 
-/** Reports all names that a gateway would reject at once. */
+/** Rejects names that a gateway would reject, all in one error. */
 function requireGoodNames(files: readonly FoundFile[]): void {
   const problems: string[] = []
   const paths = new Map<string, string>()
@@ -77,18 +78,19 @@ function requireGoodNames(files: readonly FoundFile[]): void {
     const other = paths.get(name)
     paths.set(name, path)
     if (problem) problems.push(problem)
-    else if (other !== undefined) problems.push(`${JSON.stringify(name)} would be both ${other} and ${path}`)
+    else if (other !== undefined)
+      problems.push(`${JSON.stringify(name)} would be the name of both ${other} and ${path}`)
   }
   if (problems.length === 0) return
   const some = problems.slice(0, NAMES_SHOWN).join('; ')
   const more = problems.length > NAMES_SHOWN ? `; and ${problems.length - NAMES_SHOWN} more` : ''
   throw new UsageError(
     `${counted(problems.length, 'file name')} ${problems.length === 1 ? 'is' : 'are'} not allowed: ${some}${more}`,
-    `nothing was sent: ${NAME_RULES}. Rename them, or leave them out: --exclude '.*' leaves out all that begin with a dot`,
+    `nothing was uploaded: ${NAME_RULES}. Rename them, or leave them out: --exclude '.*' leaves out all names that begin with a dot`,
   )
 }
 
-/** Whether something on disk is one of the secret files or folders, whichever path led to it. */
+/** Whether a file or folder on disk is one of the secret ones, by any path. */
 export type IsSecret = (facts: Stats) => boolean
 
 export async function secretsAt(paths: readonly string[]): Promise<IsSecret> {
@@ -102,6 +104,6 @@ function identityOf({ dev, ino }: Stats): string {
 }
 
 function pathProblem(path: string, { code, message }: NodeJS.ErrnoException): string {
-  if (code === 'ENOENT') return `there is no ${path}`
+  if (code === 'ENOENT') return `${path} does not exist`
   return code === 'EACCES' || code === 'EPERM' ? `${path} cannot be read: you have no permission` : message
 }

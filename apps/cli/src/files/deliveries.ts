@@ -1,4 +1,4 @@
-// Providers that take their time: the gateway keeps the bytes until Arweave or Filecoin has them.
+// Slow providers: the gateway stores the bytes until Arweave or Filecoin has them.
 
 import { setTimeout } from 'node:timers/promises'
 import { type LockerRecord, lockerRecord } from '@svc/api/lockers'
@@ -11,19 +11,22 @@ import type { NamedLocker } from '../setup/known-lockers.ts'
 const FIRST_PAUSE_MS = 1000
 const LONGEST_PAUSE_MS = 30_000
 
-/** After an upload: says what is safe, what goes on, and how to look later; with --wait, waits for the end. */
+/** After an upload: reports the deliveries in progress and how to check them later; with --wait, waits for the end. */
 export async function reportDeliveries(session: Session, client: Client, { locker_id }: NamedLocker): Promise<void> {
   const { output, mayWait, host } = session
   const { signal } = host
   const read = async () => (await client.call(lockerRecord, { params: { locker_id }, signal })).body
-  // The files are stored, whether or not their delivery can be reported.
+  // The files are stored even if their delivery cannot be reported.
   let record = await read().catch(() => null)
   signal.throwIfAborted()
   if (!record) return
   const waiting = waitingText(record)
   if (waiting !== null) {
     output.note(`${waiting}. They are safe at the gateway, and can be read and attested in the meantime.`)
-    if (!mayWait) output.note('It continues automatically. `svc stat NAME` shows when a file is there; --wait waits.')
+    if (!mayWait)
+      output.note(
+        'The delivery continues automatically. `svc stat NAME` shows when a file has arrived; --wait waits for it.',
+      )
   }
   for (
     let pause = FIRST_PAUSE_MS;
@@ -37,7 +40,7 @@ export async function reportDeliveries(session: Session, client: Client, { locke
   const { held_back } = record.settling ?? {}
   if (held_back)
     output.warn(
-      `the terms do not cover ${counted(held_back.files, 'file')} (${bytesText(held_back.bytes)}): they stay with the gateway, and do not go to ${shown(record.provider)}`,
+      `the terms do not cover ${counted(held_back.files, 'file')} (${bytesText(held_back.bytes)}): they stay at the gateway, and are not moved to ${shown(record.provider)}`,
     )
 }
 

@@ -15,8 +15,8 @@ interface Total {
 export function add(program: Command, open: Open): void {
   program
     .command('du')
-    .description('how much the files and folders of the locker hold')
-    .argument('[name...]', 'files and folders; all at the top unless given')
+    .description('the sizes of files and folders of the locker')
+    .argument('[name...]', 'files and folders; by default all at the top')
     .action(async (names: string[], _: object, command: Command) => du(await open(command), names))
 }
 

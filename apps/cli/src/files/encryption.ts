@@ -1,4 +1,4 @@
-// The keys that a command line encrypts and decrypts with.
+// The encryption keys that the options of a command name.
 
 import type { Download, Source } from '@svc/sdk'
 import type { EncryptionKey } from '@svc/sdk/encryption'
@@ -27,24 +27,24 @@ export interface DecryptOptions extends KeyOptions {
 
 export function withEncryptOptions(command: Command): Command {
   command
-    .option('--encrypt', 'encrypt before anything leaves this machine, for the wallet; names get .age at the end')
-    .addOption(listOption('--recipient <age1…>', 'encrypt, and let this age key decrypt too; may be repeated'))
+    .option('--encrypt', 'encrypt for the wallet before anything leaves this machine; names get .age at the end')
+    .addOption(listOption('--recipient <age1…>', 'encrypt, and also let this age key decrypt; may be repeated'))
   return withKeyOptions(command, 'encrypt')
 }
 
 export function withDecryptOptions(command: Command): Command {
-  command.option('--decrypt', 'decrypt what is encrypted, with the wallet')
+  command.option('--decrypt', 'decrypt encrypted files with the wallet')
   return withKeyOptions(command, 'decrypt')
 }
 
 function withKeyOptions(command: Command, verb: string): Command {
   return command
     .option('--identity <file>', `${verb} with the age key in this file instead of the wallet`)
-    .option('--passphrase', `${verb} with a passphrase, which is asked for`)
+    .option('--passphrase', `${verb} with a passphrase that you type`)
     .option('--passphrase-file <file>', `${verb} with the passphrase in this file`)
 }
 
-/** The files of keys on the command line, which are never sent. */
+/** The key files on the command line, which are never uploaded. */
 export function secretFilesOf({ identity, passphraseFile }: KeyOptions): string[] {
   return [identity, passphraseFile].filter((path) => path !== undefined)
 }
@@ -52,13 +52,13 @@ export function secretFilesOf({ identity, passphraseFile }: KeyOptions): string[
 /** Encrypts a source as the file of this name. */
 export type Encrypt = (source: Source, filename: string) => Promise<Source>
 
-/** Any option about keys asks for encryption: plaintext must not leave by a forgotten word. */
+/** Any key option turns encryption on: a forgotten --encrypt must not upload plaintext. */
 export function isEncrypting(options: EncryptOptions): boolean {
   const { encrypt = false, recipient = [] } = options
   return encrypt || recipient.length > 0 || hasKey(options)
 }
 
-/** Null if nothing asks for encryption. */
+/** Null without options for encryption. */
 export async function encryption(
   session: Session,
   locker: NamedLocker,
@@ -67,13 +67,13 @@ export async function encryption(
   const { recipient: others = [] } = options
   if (!isEncrypting(options)) return null
   if (others.length > 0 && hasPassphrase(options))
-    throw new UsageError('the age format has either a passphrase or recipients', 'leave out --recipient')
+    throw new UsageError('an age file has either a passphrase or recipients', 'leave out --recipient or the passphrase')
   const { encrypted, isRecipient } = await import('@svc/sdk/encryption')
-  const stranger = others.find((text) => !isRecipient(text))
-  if (stranger !== undefined)
+  const invalid = others.find((text) => !isRecipient(text))
+  if (invalid !== undefined)
     throw new UsageError(
-      `${JSON.stringify(stranger)} is not an age recipient`,
-      'it begins with age1; `svc whoami` shows yours',
+      `${JSON.stringify(invalid)} is not an age recipient`,
+      'recipients begin with age1; `svc whoami` shows yours',
     )
   const key = await keyOf(session, locker, options, { others, isNew: true })
   return (source, filename) => encrypted(source, filename, key, session.host)
@@ -82,11 +82,11 @@ export async function encryption(
 /** Decrypts downloads and files with the key of the command line. */
 export interface Decrypt {
   readonly key: EncryptionKey
-  /** The hash that a file on disk has when it is encrypted with this key as the file of this name. */
+  /** The hash of a file on disk after encryption with this key under this name. */
   hashEncrypted(path: string, filename: string): Promise<string>
 }
 
-/** Null if nothing asks for decryption. */
+/** Null without options for decryption. */
 export async function decryption(
   session: Session,
   locker: NamedLocker | null,
@@ -120,7 +120,8 @@ async function keyOf(
 ): Promise<EncryptionKey> {
   const { identity } = options
   const { identityKey, passphraseKey, walletKey } = await import('@svc/sdk/encryption')
-  if (identity !== undefined && hasPassphrase(options)) throw new UsageError('give either an identity or a passphrase')
+  if (identity !== undefined && hasPassphrase(options))
+    throw new UsageError('give either --identity or a passphrase, not both')
   if (identity !== undefined) return identityKey(await readIdentityFile(identity).catch(unusable), others)
   if (hasPassphrase(options))
     return passphraseKey(await givenPassphrase(session, options, isNew), locker?.locker_id ?? '')
@@ -134,30 +135,30 @@ async function givenPassphrase({ host }: Session, { passphraseFile }: KeyOptions
       ? await askSecret(host, 'The passphrase')
       : (await readPrivately(passphraseFile).catch(unusable)).replace(/\r?\n$/, '')
   if (passphrase === '') throw new UsageError('the passphrase is empty')
-  if (isNew && passphraseFile === undefined && passphrase !== (await askSecret(host, 'The passphrase again')))
+  if (isNew && passphraseFile === undefined && passphrase !== (await askSecret(host, 'Repeat the passphrase')))
     throw new UsageError('the two passphrases differ')
   return passphrase
 }
 
 function unusable(error: unknown): never {
   if (!(error instanceof KeyFileError)) throw error
-  const hint = error.code === 'readable_by_others' ? 'let only yourself read it: chmod 600' : null
+  const hint = error.code === 'readable_by_others' ? 'let only your user read it: chmod 600' : null
   throw new Failure(`the key cannot be used: ${error.message}`, hint)
 }
 
-const WITHOUT_DECRYPT = 'without --decrypt it is saved as it is'
+const WITHOUT_DECRYPT = 'without --decrypt it is saved unchanged'
 
 export interface OpenedDownload {
   download: Download
-  /** Whether the bytes are encrypted, and stay so. */
+  /** Whether the bytes are encrypted and stay encrypted. */
   isEncrypted: boolean
-  /** Whether they were encrypted, and are plaintext now. */
+  /** Whether they were encrypted and are plaintext now. */
   isDecrypted: boolean
 }
 
 /**
- * Decrypts a download if it is encrypted, by its content, and the command line asks for it. Plaintext under a name that
- * only encrypted files get may be of somebody else.
+ * Decrypts a download if its content is encrypted and the user asks for decryption. Plaintext under a name that only
+ * encrypted files get is rejected: someone may have replaced the file.
  */
 export async function openDownload(download: Download, decrypt: Decrypt | null): Promise<OpenedDownload> {
   const { decryptedDownload, sniffed } = await import('@svc/sdk/encryption')
@@ -165,7 +166,7 @@ export async function openDownload(download: Download, decrypt: Decrypt | null):
   const found = await sniffed(download)
   if (decrypt && !found.isEncrypted && download.filename.endsWith(ENCRYPTED_ENDING)) {
     await found.stream.cancel()
-    throw new NotVerified(`${download.filename} is not encrypted: somebody may have replaced it`, WITHOUT_DECRYPT)
+    throw new NotVerified(`${download.filename} is not encrypted: someone may have replaced it`, WITHOUT_DECRYPT)
   }
   if (!found.isEncrypted || !decrypt) return { download: found, isEncrypted: found.isEncrypted, isDecrypted: false }
   return { download: await decryptedDownload(found, [decrypt.key]), isEncrypted: false, isDecrypted: true }

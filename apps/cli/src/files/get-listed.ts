@@ -45,7 +45,7 @@ export interface GetJob {
   progress: Progress
   note: (text: string) => void
   report: (outcome: Outcome) => void
-  /** The name on disk of a file in the locker; the same unless given. */
+  /** The name on disk of a file in the locker; by default the same. */
   nameOnDisk?: (filename: string) => string
 }
 
@@ -61,7 +61,7 @@ export async function getListed(job: GetJob, entries: Listed): Promise<void> {
   signal.throwIfAborted()
 }
 
-/** Without the files that would overwrite each other on this disk. */
+/** Leaves out files that would overwrite each other on this disk. */
 async function distinctOnDisk(job: GetJob, entries: Listed): Promise<Listed> {
   const { options, report } = job
   const nameOf = (filename: string) => decryptedName(storedName(job, filename), options)
@@ -73,7 +73,7 @@ async function distinctOnDisk(job: GetJob, entries: Listed): Promise<Listed> {
     const other = same.get(nameOf(filename))
     if (other === undefined) distinct.set(filename, entry)
     else {
-      const error = new Failure(`on this disk it would be the same file as ${other}`)
+      const error = new Failure(`on this disk it would overwrite ${other}, because the disk treats both names as one`)
       report({ filename, status: 'failed', error })
     }
   }
@@ -98,17 +98,17 @@ async function notOnDisk(job: GetJob, entries: Listed): Promise<Listed> {
   return wanted
 }
 
-/** Decrypted files lose their ending, so two may want one name. */
+/** Decrypted files lose their ending, so two files can have the same name on disk. */
 function requireOwnName(filename: string, entries: Listed): void {
   const name = plainName(filename)
   if (name !== filename && entries.has(name))
-    throw new Failure(`${name} is in the locker too, and both would be saved under that name`)
+    throw new Failure(`${name} is also in the locker, and both would be saved under that name`)
 }
 
 async function save(job: GetJob, wanted: Listed, download: Download): Promise<Outcome> {
   const { options, progress, note } = job
   const { filename, contentHash } = download
-  const entry = wanted.get(filename) as ManifestEntry // `getMany` receives nothing that it was not asked for
+  const entry = wanted.get(filename) as ManifestEntry // `getMany` returns only requested files
   if (contentHash === null || contentHash !== entry.content_hash)
     throw new UntrueAnswer(`it lists ${JSON.stringify(filename)} as ${entry.content_hash}, and sends ${contentHash}`)
   let written = 0
@@ -117,7 +117,7 @@ async function save(job: GetJob, wanted: Listed, download: Download): Promise<Ou
     progress.add(bytes)
   }
   const { isEncrypted } = await saveDownload(download, { name: storedName(job, filename), note, onBytes }, options)
-  // Decrypted, it is shorter than what was sent.
+  // A decrypted file is shorter than its download.
   progress.add((entry.size_bytes ?? written) - written)
   return { ...outcomeOf('saved', entry), ...(isEncrypted && { encrypted: true }) }
 }

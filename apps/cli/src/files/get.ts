@@ -20,7 +20,7 @@ interface GetCommandOptions extends DecryptOptions {
   public?: boolean
 }
 
-/** What is decrypted starts over. */
+/** Decrypted downloads start over; others resume. */
 function retryHint({ decrypt }: GetOptions): string {
   return `run the same command again: files that are already here are skipped${decrypt ? '' : ', and large ones resume'}`
 }
@@ -29,11 +29,11 @@ export function add(program: Command, open: Open): void {
   const getting = program
     .command('get')
     .description('download files and check their hashes')
-    .argument('[name...]', 'files and folders of the locker; all unless given')
-    .option('-o, --out <folder>', 'folder to put them in; - writes one file to the standard output', '.')
-    .option('-f, --overwrite', 'replace files that are there with other bytes')
-    .addOption(new Option('--force', 'the same as --overwrite').implies({ overwrite: true }).hideHelp())
-    .option('--public', 'without signing, as anyone can who knows receipt and filename; the default without a wallet')
+    .argument('[name...]', 'files and folders of the locker; by default all')
+    .option('-o, --out <folder>', 'target folder; - writes one file to standard output', '.')
+    .option('-f, --overwrite', 'replace existing files that have other content')
+    .addOption(new Option('--force', 'same as --overwrite').implies({ overwrite: true }).hideHelp())
+    .option('--public', 'read without signing, through the public link; the default without a wallet')
   withDecryptOptions(getting).action(async (names: string[], options: GetCommandOptions, command: Command) =>
     get(await open(command), names, options),
   )
@@ -46,7 +46,7 @@ async function get(session: Session, names: readonly string[], options: GetComma
   const decrypt = await decryption(session, locker, options)
   if (out === '-') {
     const [name, ...others] = names
-    if (name === undefined || others.length > 0) throw new UsageError('-o - takes one file')
+    if (name === undefined || others.length > 0) throw new UsageError('-o - writes one file: name it')
     return writeOut(session, locker, name, { isMember, decrypt })
   }
   await requireFolder(out, names)
@@ -55,13 +55,13 @@ async function get(session: Session, names: readonly string[], options: GetComma
   return getNamed(session, locker, names, { out, overwrite, decrypt })
 }
 
-/** Somebody who names one file and `-o copy.txt` wants that file, and no folder of that name. */
+/** A user who gives one file and `-o copy.txt` wants that file, not a folder of that name. */
 async function requireFolder(out: string, names: readonly string[]): Promise<void> {
   const found = await stat(out).catch(() => null)
   const [name = ''] = names
   const toFile = (of: string) => `\`svc get ${of} -o - > ${shellWord(out)}\` saves one file under this name`
   if (found && !found.isDirectory())
-    throw new UsageError(`${out} is a file: -o takes a folder`, toFile(shellWord(name || 'NAME')))
+    throw new UsageError(`${out} is a file, but -o must be a folder`, toFile(shellWord(name || 'NAME')))
   const looksLikeFile = names.length === 1 && extname(out) !== '' && extname(out) === extname(name)
   if (!found && looksLikeFile && !out.endsWith('/'))
     throw new UsageError(`${out} would be a folder`, `${toFile(shellWord(name))}; for a folder, add a slash`)
@@ -94,8 +94,7 @@ async function getPublicly(
 ): Promise<void> {
   const { output, host } = session
   const { signal } = host
-  if (names.length === 0)
-    throw new UsageError('without a wallet, name the files: only the owner and operators can list them')
+  if (names.length === 0) throw new UsageError('name the files to get: without a wallet they cannot be listed')
   const client = await session.client()
   const { report, end } = outcomeReporter(output)
   for (const filename of names) {

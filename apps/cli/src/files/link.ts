@@ -8,7 +8,7 @@ import { aboutPublicLink } from './url.ts'
 export function add(program: Command, open: Open): void {
   const link = program
     .command('link')
-    .description('the public link, by which anybody can read every file of the locker')
+    .description('the public link, through which anyone can read every file of the locker')
     .addHelpText('after', `\n${ABOUT}`)
   link
     .command('show', { isDefault: true })
@@ -16,29 +16,29 @@ export function add(program: Command, open: Open): void {
     .action(async (_: object, command: Command) => show(await open(command)))
   link
     .command('rotate')
-    .description('make a new link; the old one never works again; asks first')
+    .description('replace the link; the old link never works again; asks first')
     .action(async (_: object, command: Command) => rotate(await open(command)))
   link
     .command('close')
-    .description('stop it at once, until `svc link open`')
+    .description('close the link immediately, until `svc link open`')
     .action(async (_: object, command: Command) => change(await open(command), 'close'))
   link
     .command('open')
-    .description('open it again as it was')
+    .description('open the same link again')
     .action(async (_: object, command: Command) => change(await open(command), 'open'))
 }
 
-const ABOUT = `Anyone with the link can open every file in the locker. Its id is that of the receipt until it is
+const ABOUT = `Anyone with the link can open every file in the locker. Its id is the receipt id until it is
 rotated: once the locker is attested, the evidence at that id lists all file names, sizes and
-hashes. A rotated link leads to no evidence, so that its readers must know the names.
+hashes. A rotated link leads to no evidence, so its readers must know the file names.
 
-Closing or rotating the link stops it at once. Temporary links already handed out (\`svc share\`) work
-until they expire, unless \`svc revoke\` ends them. Evidence stays public at the receipt id, also what
-is attested later.`
+Closing or rotating the link stops it immediately. Temporary links already handed out (\`svc share\`) work
+until they expire, unless \`svc revoke\` ends them. Evidence stays public at the receipt id, including later
+statements.`
 
 const STAYS =
   'Temporary links already handed out (`svc share`) work until they expire; `svc revoke` ends them. Evidence stays public' +
-  ' at the receipt id, with all file names, sizes and hashes, also what is attested later.'
+  ' at the receipt id, with all file names, sizes and hashes, including later statements.'
 
 async function show(session: Session): Promise<void> {
   const locker = await session.locker()
@@ -49,7 +49,7 @@ async function show(session: Session): Promise<void> {
 async function rotate(session: Session): Promise<void> {
   const locker = await session.locker()
   const of = locker.name ?? locker.locker_id
-  if (!(await session.confirm(`Make a new public link of ${of}, and end the old one for good?`)))
+  if (!(await session.confirm(`Make a new public link of ${of}, and end the old link permanently?`)))
     throw new Failure('nothing was changed')
   await change(session, 'rotate')
 }
@@ -58,13 +58,13 @@ async function change(session: Session, action: 'rotate' | 'close' | 'open'): Pr
   const locker = await session.locker()
   const client = await session.lockerClient(locker)
   report(session, locker, await client.changePublicLink(locker, action, session.host.signal))
-  if (action === 'close') session.output.note(`The link has stopped. ${STAYS}`)
-  if (action === 'rotate') session.output.note(`The old link has stopped for good. ${STAYS}`)
+  if (action === 'close') session.output.note(`The link is closed. ${STAYS}`)
+  if (action === 'rotate') session.output.note(`The old link no longer works. ${STAYS}`)
 }
 
 function report({ output, gateway }: Session, locker: NamedLocker, { status, id }: PublicLink): void {
   const { locker_id } = locker
   const url = id === null ? null : publicUrl(gateway, id, 'NAME').replace(/NAME$/, '<name>')
-  output.result({ locker_id, status, id, url }, () => url ?? 'closed: `svc link open` opens it as it was')
+  output.result({ locker_id, status, id, url }, () => url ?? 'closed: `svc link open` opens the same link again')
   if (id !== null) output.note(aboutPublicLink(id, locker))
 }

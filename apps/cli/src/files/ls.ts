@@ -15,7 +15,7 @@ export function add(program: Command, open: Open): void {
   program
     .command('ls')
     .description('list the files of the locker')
-    .argument('[name...]', 'files and folders; all unless given')
+    .argument('[name...]', 'files and folders; by default all')
     .option('--hash', 'show hashes')
     .action(async (names: string[], options: LsOptions, command: Command) => ls(await open(command), names, options))
 }
@@ -32,7 +32,7 @@ async function ls(session: Session, names: readonly string[], options: LsOptions
   if (entries.length > 0) output.result(entries, () => filesText(entries, options))
   const bytes = entries.reduce((sum, { size_bytes }) => sum + (size_bytes ?? 0), 0)
   const encrypted = entries.filter(({ filename }) => filename.endsWith(ENCRYPTED_ENDING)).length
-  const ofThese = encrypted > 0 ? `; ${encrypted} encrypted: see \`svc get --decrypt\`` : ''
+  const ofThese = encrypted > 0 ? `; ${encrypted} encrypted (\`svc get --decrypt\` decrypts them)` : ''
   output.note(`${counted(entries.length, 'file')}, ${bytesText(bytes)}${ofThese}`)
 }
 

@@ -1,18 +1,18 @@
-// The files that a command line names.
+// The files that the arguments of a command name.
 
 import type { ManifestEntry } from '@svc/api/file-entries'
 import { ENCRYPTED_ENDING } from '@svc/sdk'
 import { Failure } from '../errors.ts'
 
 interface Match {
-  /** The name on the command line: the file's own, or that of a folder; empty if none were given. */
+  /** The argument that matches: the name of the file or of a folder; empty without arguments. */
   name: string
   entry: ManifestEntry
 }
 
 /**
- * The files that match the names, or all if none are given. Who wants plaintext may leave out the ending of encrypted
- * files. Throws at the end if a name has matched nothing.
+ * The files that match the names, or all without names. For plaintext, the ending of encrypted files may be left out.
+ * Throws at the end if a name has matched nothing.
  */
 export async function* matching(
   entries: AsyncIterable<ManifestEntry>,
@@ -36,8 +36,8 @@ export async function* matching(
     yield { name, entry }
   }
   if (unused.size === 0) return
-  const hint = encrypted.length > 0 ? `there is ${encrypted.join(', ')}, encrypted: see --decrypt of \`svc get\`` : null
-  throw new Failure(`there is no ${[...unused].join(', ')}`, hint ?? '`svc ls` shows what is there')
+  const hint = encrypted.length > 0 ? `${encrypted.join(', ')} exists encrypted: use \`svc get --decrypt\`` : null
+  throw new Failure(`the locker has no ${[...unused].join(', ')}`, hint ?? '`svc ls` lists its files')
 }
 
 function isBelow(filename: string, name: string): boolean {

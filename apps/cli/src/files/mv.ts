@@ -15,7 +15,7 @@ export function add(program: Command, open: Open): void {
   program
     .command('mv')
     .usage('[options] <name...> <new-name>')
-    .description('rename files and folders of the locker, or move them into a folder; no bytes are sent')
+    .description('rename files and folders of the locker, or move them into a folder, without uploading')
     .argument('<name...>', 'files and folders, then the new name or a folder')
     .option('-f, --overwrite', 'replace files that have the new names')
     .addHelpText(
@@ -26,12 +26,12 @@ export function add(program: Command, open: Open): void {
   $ svc mv 2025 archive              all of a folder: 2025/x becomes archive/2025/x if there is an
                                      archive, else archive/x
 
-Hashes stay as they are recorded. URLs of the old names end.`,
+Recorded hashes stay the same. URLs of the old names no longer work.`,
     )
     .action(async (names: string[], options: MvOptions, command: Command) => mv(await open(command), names, options))
 }
 
-/** What one request takes. */
+/** The limit of one request. */
 const RENAMES_AT_ONCE = 1000
 
 async function mv(session: Session, names: readonly string[], { overwrite = false }: MvOptions): Promise<void> {
@@ -70,9 +70,9 @@ export function planRenames(
     const to = isFolder ? `${folder}/${source.slice(source.lastIndexOf('/') + 1)}` : target
     const found = all.filter((name) => (name === source && !given.endsWith('/')) || name.startsWith(`${source}/`))
     if (found.length === 0)
-      throw new Failure(`there is no ${given}: nothing was renamed`, '`svc ls` shows what is there')
+      throw new Failure(`the locker has no ${given}: nothing was renamed`, '`svc ls` lists its files')
     if (found.includes(to) || to.startsWith(`${source}/`))
-      throw new UsageError(`${given} cannot be moved to ${to}, which is itself or in it`)
+      throw new UsageError(`${given} cannot be moved to ${to}, which is the same folder or inside it`)
     return found.map((filename) => renameOf(filename, to + filename.slice(source.length), entries))
   })
   requireDistinct(renames)
@@ -92,7 +92,7 @@ function requireDistinct(renames: readonly Rename[]): void {
   const sources = new Map<string, string>()
   for (const { filename, newFilename } of renames) {
     const other = sources.get(newFilename)
-    if (other !== undefined) throw new UsageError(`${other} and ${filename} would both be ${newFilename}`)
+    if (other !== undefined) throw new UsageError(`${other} and ${filename} would both get the name ${newFilename}`)
     sources.set(newFilename, filename)
   }
 }
@@ -101,13 +101,13 @@ function requireFree(renames: readonly Rename[], entries: ReadonlyMap<string, un
   const taken = renames.filter(({ newFilename }) => entries.has(newFilename)).map(({ newFilename }) => newFilename)
   if (taken.length === 0) return
   const more = taken.length > 1 ? `, and ${counted(taken.length - 1, 'other')}` : ''
-  throw new Failure(`${taken[0]} is there already${more}: nothing was renamed`, '--overwrite replaces it')
+  throw new Failure(`${taken[0]} already exists${more}: nothing was renamed`, '--overwrite replaces it')
 }
 
 function requireNewer(error: unknown): never {
   if (!isGatewayError(error, 'not_found', 'method_not_allowed')) throw error
   throw new Failure(
-    'this gateway is of an earlier release and cannot rename files',
+    'this gateway runs an earlier release, which cannot rename files',
     'put the file under its new name (`svc put FILE --as NAME`), then remove the old one (`svc rm`)',
   )
 }

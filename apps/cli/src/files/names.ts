@@ -1,11 +1,11 @@
-// Which names a locker can have, for people.
+// The rules for file names, as text for users.
 
 import { DEFAULT_SYSTEM_PREFIX, filenameProblem } from '@svc/protocol/filename'
 
 export const NAME_RULES =
   "names have no ':', '\\' or '..', do not begin with '.' or '/', and have at most 512 bytes; '/' separates folders"
 
-/** What is wrong with a name, and one like it that would be kept; null if nothing is wrong. */
+/** The problem with a name, and a similar valid name; null for a valid name. */
 export function nameProblem(name: string): string | null {
   const problem = filenameProblem(name, DEFAULT_SYSTEM_PREFIX)
   if (problem === null) return null

@@ -6,7 +6,7 @@ import { shown } from '../output/shown.ts'
 import type { Open, Session } from '../session.ts'
 
 export function add(program: Command, open: Open): void {
-  const operators = program.command('operators').description('who may read, write and list for the owner')
+  const operators = program.command('operators').description('keys that may read, write and list for the owner')
   operators
     .command('ls', { isDefault: true })
     .description('list them, as `svc operators` alone does')
@@ -14,7 +14,7 @@ export function add(program: Command, open: Open): void {
   operators
     .command('add')
     .description('let a key read, write and list')
-    .argument('<key>', 'Ed25519 public key, base58: `svc whoami` of the other shows it', operatorKey)
+    .argument('<key>', 'Ed25519 public key, base58: the operator gets it with `svc whoami`', operatorKey)
     .action(async (key: string, _: object, command: Command) => addOperator(await open(command), key))
   operators
     .command('rm')

@@ -5,7 +5,7 @@ import { bytesText, counted } from '../output/quantities.ts'
 import { shown } from '../output/shown.ts'
 import { describeError, uploadDetailsOf } from '../report.ts'
 
-/** What an upload has replaced. */
+/** The file that an upload has replaced. */
 interface Replaced {
   size_bytes: number | null
   uploaded_at: string | null
@@ -19,7 +19,7 @@ export type Outcome =
       size_bytes: number
       content_hash: string | null
       replaces?: Replaced
-      /** Saved as it is, and encrypted. */
+      /** Saved unchanged and still encrypted. */
       encrypted?: true
     }
   | { filename: string; status: 'deleted' }
@@ -84,7 +84,7 @@ function remarkOn(outcome: Exclude<Outcome, { status: 'failed' }>): string {
   if ('encrypted' in outcome) return ' (encrypted)'
   if (!('replaces' in outcome) || !outcome.replaces) return ''
   const { size_bytes, uploaded_at } = outcome.replaces
-  const what = size_bytes === null ? 'other bytes' : bytesText(size_bytes)
+  const what = size_bytes === null ? 'other content' : bytesText(size_bytes)
   return ` (replaces ${what}${uploaded_at === null ? '' : ` of ${shown(uploaded_at.slice(0, 10))}`})`
 }
 

@@ -8,11 +8,11 @@ import { repeatedOption } from '../options.ts'
 export interface PatternOptions {
   include?: readonly string[]
   exclude?: readonly string[]
-  /** Files with patterns to exclude, one a line. */
+  /** Files with patterns to exclude, one per line. */
   excludeFrom?: readonly string[]
 }
 
-/** Whether to leave out a name. The name of a folder ends with a slash, and stands for all that is below. */
+/** Whether to leave out a name. A name that ends with a slash is a folder with everything below it. */
 export type IsExcluded = (name: string) => boolean
 
 export async function excluderOf({
@@ -29,7 +29,7 @@ export async function excluderOf({
 export function excludeOptions(): Option[] {
   return [
     repeatedOption('--exclude <pattern>', "leave out files and folders like this: '*.tmp', 'build/'"),
-    repeatedOption('--exclude-from <file>', 'leave out what the lines of this file match, as in .gitignore'),
+    repeatedOption('--exclude-from <file>', 'leave out the patterns in this file, which has the format of .gitignore'),
   ]
 }
 
@@ -39,7 +39,7 @@ export function includeOption(): Option {
 
 async function readPatterns(file: string): Promise<string[]> {
   const text = await readFile(file, 'utf8').catch(({ code, message }: NodeJS.ErrnoException) => {
-    throw new UsageError(`--exclude-from ${file}: ${code === 'ENOENT' ? 'there is no such file' : message}`)
+    throw new UsageError(`--exclude-from ${file}: ${code === 'ENOENT' ? 'the file does not exist' : message}`)
   })
   return text.split(/\r?\n/).filter((line) => line.trim() !== '' && !line.startsWith('#'))
 }
@@ -51,8 +51,9 @@ interface Rule {
 }
 
 /**
- * The last pattern that matches decides; `!` negates one. What is in a folder that matches cannot be taken back: as with
- * git, its files are never looked at.
+ * The last pattern that matches decides; `!` negates a pattern. It cannot re-include a file of an excluded folder: as
+ * in
+ * git, such files are never matched.
  */
 export function matcher(patterns: readonly string[]): (name: string) => boolean {
   const rules = patterns.flatMap((pattern) => ruleOf(pattern) ?? [])
@@ -74,9 +75,9 @@ function ruleOf(pattern: string): Rule | null {
   const isForFolders = text.endsWith('/')
   const glob = text.replace(/\/+$/, '')
   if (glob === '') return null
-  // A slash at the beginning or in the middle ties the pattern to the top; others match at any depth.
-  const isTied = glob.includes('/')
-  const source = `^${isTied ? '' : '(?:.*/)?'}${regexOf(glob.replace(/^\//, ''))}$`
+  // A slash at the beginning or in the middle anchors the pattern at the top; other patterns match at any depth.
+  const isAnchored = glob.includes('/')
+  const source = `^${isAnchored ? '' : '(?:.*/)?'}${regexOf(glob.replace(/^\//, ''))}$`
   try {
     return { isNegated, isForFolders, regex: new RegExp(source, 'su') }
   } catch {

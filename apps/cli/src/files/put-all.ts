@@ -21,11 +21,11 @@ export interface Putting {
   session: Session
   client: Client
   locker: NamedLocker
-  /** What the locker has under these names. */
+  /** The files that the locker has under these names. */
   stored: ReadonlyMap<string, Stored>
-  /** The content type of all files; by their names unless given. */
+  /** The content type of all files; by default from their names. */
   type?: string | undefined
-  /** Encrypts what is sent. */
+  /** Encrypts the uploads. */
   encrypt?: Encrypt | null
 }
 
@@ -87,7 +87,7 @@ export async function putAll(
   }
 }
 
-/** Says what the file has replaced. */
+/** The outcome, with the file that it has replaced. */
 export function storedOutcome(
   { filename, size_bytes, content_hash }: Omit<StoredFile, 'content_hash'> & { content_hash: string | null },
   before: ReadonlyMap<string, Stored>,

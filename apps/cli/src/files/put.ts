@@ -24,22 +24,22 @@ export function add(program: Command, open: Open): void {
   const putting = program
     .command('put')
     .description('upload files and the contents of folders to the locker')
-    .argument('<path...>', 'files and folders; - is the standard input')
+    .argument('<path...>', 'files and folders; - is standard input')
     .option('--to <folder>', 'folder of the locker to put them in')
     .option('--as <name>', 'name in the locker; for one file')
-    .option('--type <type>', 'content type, for example image/png; by the name unless given')
+    .option('--type <type>', 'content type, for example image/png; by default from the name')
     .addOption(followOption())
   for (const option of [includeOption(), ...excludeOptions()]) putting.addOption(option)
   withEncryptOptions(putting)
     .addHelpText(
       'after',
       `
-Names are relative to the folder that is given: \`svc put photos\` puts photos/a.jpg as a.jpg, and
-\`svc get -o photos\` brings it back. Unchanged files are skipped, files of the same name are
+Names are relative to the given folder: \`svc put photos\` puts photos/a.jpg as a.jpg, and
+\`svc get -o photos\` downloads it again. Unchanged files are skipped, files of the same name are
 replaced, and an interrupted upload of a large file resumes where it stopped.
 
-With --encrypt the gateway sees names, sizes and times, but no content. \`svc get --decrypt\` brings
-it back, and so does the program age: \`age -d\`.`,
+With --encrypt the gateway sees names, sizes and times, but no content. \`svc get --decrypt\`
+decrypts it, and so does the program age: \`age -d\`.`,
     )
     .action(async (paths: string[], options: PutOptions, command: Command) => put(await open(command), paths, options))
 }
@@ -51,7 +51,7 @@ async function put(session: Session, paths: readonly string[], given: PutOptions
   const secrets = [...keyFiles(host.env, session.settings.wallet), ...secretFilesOf(options)]
   const { files, leftOut } = await collect(paths, { ...options, isSecret: await secretsAt(secrets) })
   for (const line of leftOutText(leftOut)) output.note(line)
-  if (files.length === 0) return output.note(`There is no file to upload in ${paths.join(', ')}: nothing was done.`)
+  if (files.length === 0) return output.note(`No file to upload in ${paths.join(', ')}: nothing was done.`)
   const locker = await session.locker()
   const encrypt = await encryption(session, locker, options)
   const client = await session.lockerClient(locker)
@@ -71,14 +71,14 @@ async function put(session: Session, paths: readonly string[], given: PutOptions
   if (count('stored') > 0) await reportDeliveries(session, client, locker)
 }
 
-/** What was stored before it was encrypted is still there under its plain name. */
+/** Files that were stored before encryption are still there under their plain names. */
 async function warnOfPlaintext(session: Session, client: Client, locker: NamedLocker, names: readonly string[]) {
   const plain = await storedUnder(client, locker, names.map(plainName), session.host.signal)
   const [first] = plain.keys()
   if (first === undefined) return
   const which =
     plain.size === 1 ? `${shown(first)} is` : `${shown(first)} and ${counted(plain.size - 1, 'more file')} are`
-  session.output.warn(`${which} in the locker unencrypted as well: \`svc rm\` removes that`)
+  session.output.warn(`${which} also in the locker unencrypted: \`svc rm\` removes the unencrypted file`)
 }
 
 const LEFT_OUT_SHOWN = 20

@@ -5,7 +5,7 @@ import type { Open, Session } from '../session.ts'
 export function add(program: Command, open: Open): void {
   program
     .command('revoke')
-    .description('end all short URLs and upload sessions of the locker, your own too; asks first')
+    .description('end all short URLs and upload sessions of the locker, including your own; asks first')
     .action(async (_: object, command: Command) => revoke(await open(command)))
 }
 

@@ -31,7 +31,7 @@ async function rm(session: Session, names: readonly string[], { recursive = fals
   for (const filename of filenames) {
     host.signal.throwIfAborted()
     const removed = await client.remove(locker, filename)
-    const kept = removed.bytes_removed ? '' : ' (its provider keeps the bytes)'
+    const kept = removed.bytes_removed ? '' : ' (its provider cannot delete the bytes)'
     output.result(removed, () => `removed ${shown(filename)}${kept}`)
   }
 }

@@ -34,16 +34,16 @@ async function requireFolder(path: string): Promise<void> {
     if (error.code !== 'EEXIST') throw error
   })
   if (!(await lstat(path)).isDirectory())
-    throw new Failure(`${path} is in the way: it is not a folder, or a link to one`)
+    throw new Failure(`${path} is in the way: it is not a folder, or is a link to a folder`)
 }
 
 export interface GetOptions {
   /** The target folder. */
   out: string
   overwrite?: boolean
-  /** Decrypts what is encrypted. */
+  /** Decrypts encrypted downloads. */
   decrypt?: Decrypt | null
-  /** Whether a symbolic link in the place of the file is left as it is, also where files are replaced. */
+  /** Whether a symbolic link at the path of the file is kept, even if files are replaced. */
   keepLinks?: boolean
 }
 
@@ -55,8 +55,8 @@ interface Expected {
 }
 
 /**
- * Whether the file is on disk with this size and hash, decrypted if that is asked for. `name` is the one to save it under
- * as it is stored. Throws if another file is in the way.
+ * Whether the file is on disk with this size and hash, decrypted if requested. `name` is its name on disk before
+ * decryption. Throws if another file is in the way.
  */
 export async function isOnDisk(name: string, expected: Expected, options: GetOptions): Promise<boolean> {
   const { out, overwrite, keepLinks } = options
@@ -68,7 +68,7 @@ export async function isOnDisk(name: string, expected: Expected, options: GetOpt
   if (!facts) return false
   if (overwrite && facts.isFile()) return false
   if (facts.isFile())
-    throw new Failure(`${path} is there with other bytes; --overwrite replaces it`, 'nothing was changed there')
+    throw new Failure(`${path} already exists with other content; --overwrite replaces it`, 'the file was not changed')
   throw new Failure(`${path} is in the way: it is not a file`, 'move it away, or name another folder with --out')
 }
 
@@ -83,7 +83,7 @@ async function isSame(path: string, size: number, expected: Expected, decrypt: D
   return (size_bytes === null || size === size_bytes) && (await hashOfFile(path)) === content_hash
 }
 
-/** Without the ending of encrypted files, if they are decrypted. */
+/** The name without the ending of encrypted files, if they are decrypted. */
 export function decryptedName(name: string, { decrypt }: GetOptions): string {
   return decrypt ? plainName(name) : name
 }

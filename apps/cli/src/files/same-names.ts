@@ -1,16 +1,18 @@
-// Names that are two files in a locker and one on some disks: `A.txt` and `a.txt`, or `é` in two forms.
+// Names that are two files in a locker but one file on some disks: `A.txt` and `a.txt`, or `é` in two forms.
 
 import { randomUUID } from 'node:crypto'
 import { rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Equal for names that a disk takes for one. */
+/** Returns equal text for names that a disk treats as one. */
 export type Folding = (name: string) => string
 
-/** Equal for names that any disk takes for one. Upper case first: `ſ` is another letter than `s` only in lower case. */
+/**
+ * Returns equal text for names that any disk treats as one. Upper case first: `ſ` differs from `s` only in lower case.
+ */
 export const foldedName: Folding = (name) => name.normalize('NFD').toUpperCase().toLowerCase().normalize('NFC')
 
-/** Each name that a disk may take for an earlier one, with that one. */
+/** Maps each name that a disk may treat as an earlier name to that earlier name. */
 export function sameNames(names: Iterable<string>, folding = foldedName): Map<string, string> {
   const first = new Map<string, string>()
   const same = new Map<string, string>()
@@ -23,7 +25,7 @@ export function sameNames(names: Iterable<string>, folding = foldedName): Map<st
   return same
 }
 
-/** What the disk of a folder takes for one: names that differ in case, in the form of an accent, in both or in none. */
+/** The folding of a folder's disk: it may ignore case, the form of accents, both or neither. */
 export async function foldingOf(folder: string): Promise<Folding> {
   const name = `.${randomUUID()}\u00e9.part`
   const probe = join(folder, name)

@@ -5,14 +5,15 @@ import { resumingText } from './outcomes.ts'
 import { type GetOptions, safePath } from './safe-path.ts'
 
 interface Saving extends Pick<SaveOptions, 'onBytes'> {
-  /** The name to save it under as it is stored. */
+  /** The name on disk before decryption. */
   name: string
   note: (text: string) => void
 }
 
 /**
- * Saves a download below the folder, decrypted if that is asked for, and says whether it is encrypted there. What is
- * decrypted does not resume: the plaintext that was kept says nothing about the ciphertext.
+ * Saves a download below the folder, decrypted if requested, and returns whether the saved file is encrypted. A
+ * decrypted
+ * download does not resume, because a partial plaintext does not show its position in the ciphertext.
  */
 export async function saveDownload(
   download: Download,

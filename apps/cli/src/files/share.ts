@@ -11,17 +11,14 @@ interface ShareCommandOptions extends Omit<ShareOptions, 'ttl'> {
 export function add(program: Command, open: Open): void {
   program
     .command('share')
-    .description('a link that gives a file to anybody who has it, for a limited time')
+    .description('make a link that gives a file to anyone who has it, for a limited time')
     .argument('<name>', 'a file of the locker')
-    .option('--expires <time>', 'how long it works: 45m, 2h, up to 1d; 30m unless given', minutesIn)
-    .option(
-      '--public',
-      'the address through the public link, which opens every file of the locker until it is rotated or closed',
-    )
-    .option('--qr', 'show it as a QR code too')
+    .option('--expires <time>', 'how long it works: 45m, 2h, up to 1d; 30m by default', minutesIn)
+    .option('--public', 'use the public link, which opens every file of the locker until it is rotated or closed')
+    .option('--qr', 'also show it as a QR code')
     .action(async (name: string, { expires, ...options }: ShareCommandOptions, command: Command) => {
       if (expires !== undefined && options.public)
-        throw new UsageError('the public link has no end: leave out --expires or --public')
+        throw new UsageError('the public link does not expire: leave out --expires or --public')
       await share(await open(command), name, { ...options, ...(expires !== undefined && { ttl: expires }) })
     })
 }
@@ -32,5 +29,5 @@ function minutesIn(text: string): number {
   const [, count, unit] = /^(\d{1,4})([mhd])$/.exec(text) ?? []
   const minutes = Number(count) * MINUTES[(unit ?? 'm') as keyof typeof MINUTES]
   if (minutes >= 1 && minutes <= MAX_MINUTES) return minutes
-  throw new InvalidArgumentError('It must be a time like 45m, 2h or 1d, and a day at most.')
+  throw new InvalidArgumentError('It must be a time like 45m, 2h or 1d, at most one day.')
 }

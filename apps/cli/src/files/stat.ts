@@ -22,7 +22,8 @@ async function stat(session: Session, filename: string): Promise<void> {
   const client = await session.lockerClient(locker)
   const body = { filenames: [filename] }
   const [found] = (await client.call(fileUrls, { params: { locker_id }, body, signal: host.signal })).body.urls
-  if (!found) throw new Failure(`there is no ${filename}, or it has no bytes yet`, '`svc ls` shows what is there')
+  if (!found)
+    throw new Failure(`the locker has no ${filename}, or its upload is not finished`, '`svc ls` lists its files')
   const { size_bytes, content_type, content_hash, uploaded_at = null, provider_ref = null } = found
   const document = { filename, locker_id, size_bytes, content_type, content_hash, uploaded_at, provider_ref }
   output.result(document, () => statText(found))

@@ -1,4 +1,4 @@
-// What a sync has to do, one way or the other. Nothing is changed before the plan is carried out.
+// The plan of a sync in either direction. Nothing changes before the plan is carried out.
 
 import { realpath, rm, rmdir, stat } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
@@ -30,7 +30,7 @@ export interface SyncOptions extends PatternOptions {
 }
 
 export interface SyncPlan {
-  /** For people: where the files go. */
+  /** The target, as text for users. */
   title: string
   files: number
   bytes: number
@@ -40,7 +40,7 @@ export interface SyncPlan {
   filesThere: number
   transfer(progress: Progress, report: Report, isDryRun: boolean): Promise<void>
   remove(filename: string): Promise<void>
-  /** Says what goes on after files were stored. */
+  /** Reports what continues after files were stored. */
   afterwards?(): Promise<void>
 }
 
@@ -106,7 +106,7 @@ export async function downloadPlan(
   const nameOnDisk = (filename: string) => filename.slice(prefix.length)
   const below = [...(await listed(client, locker, [], signal))].filter(([name]) => name.startsWith(prefix))
   if (below.length === 0 && prefix !== '')
-    throw new Failure(`there is no ${titleOf(locker, prefix)}: nothing was changed`, '`svc ls` shows what is there')
+    throw new Failure(`${titleOf(locker, prefix)} does not exist: nothing was changed`, '`svc ls` lists the files')
   const entries = new Map(below.filter(([name]) => !isExcluded(nameOnDisk(name))))
   const there = options.delete ? await filesOnDisk(session, folder, prefix, isExcluded) : []
   return {
@@ -139,7 +139,7 @@ function titleOf({ name, locker_id }: NamedLocker, prefix: string): string {
   return `${name ?? locker_id}${prefix === '' ? '' : `:${prefix}`}`
 }
 
-/** What was left out of the source, or would be, stays as it is in the target. */
+/** Files that were left out of the source, or would be, stay unchanged in the target. */
 export function keeper(leftOut: readonly { name: string; leftOut: string }[], isExcluded: IsExcluded) {
   const names = new Set(leftOut.flatMap(({ name, leftOut: why }) => (why === 'an empty folder' ? [] : [name])))
   return (name: string) => {
@@ -149,7 +149,7 @@ export function keeper(leftOut: readonly { name: string; leftOut: string }[], is
   }
 }
 
-/** The names of files that came from the locker or could have: those that it cannot hold, or a sync not write, are not. */
+/** The names of files that could have come from the locker. A name that it cannot have is never deleted. */
 async function filesOnDisk(
   { host, settings }: Session,
   folder: string,
@@ -159,7 +159,7 @@ async function filesOnDisk(
   const files: string[] = []
   const leftOut: Extract<Found, { leftOut: string }>[] = []
   const isSecret = await secretsAt(keyFiles(host.env, settings.wallet))
-  // A dry run makes no folder.
+  // A dry run creates no folder.
   if (!(await stat(folder).catch(() => null))) return []
   for await (const found of walk(folder, { isExcluded, isSecret })) {
     if ('leftOut' in found) leftOut.push(found)
@@ -170,7 +170,9 @@ async function filesOnDisk(
   return files.filter((name) => !isKept(name) && isGood(name) && isGood(prefix + name))
 }
 
-/** A disk may show a file under another name than it was saved under: that is not another file. */
+/**
+ * The target files that are not wanted. A disk may list a file under another form of its name: that is the same file.
+ */
 async function missingIn(wanted: readonly string[], there: readonly string[], folder: string): Promise<string[]> {
   const names = new Set(wanted)
   const gone = there.filter((name) => !names.has(name))
@@ -193,7 +195,7 @@ async function wouldSave(path: string, entry: ManifestEntry): Promise<Outcome> {
   return { filename, status: isThere ? 'unchanged' : 'saved', size_bytes: size_bytes ?? 0, content_hash }
 }
 
-/** Removes a file, and the folders that it leaves empty. A link that has appeared meanwhile leads nowhere. */
+/** Removes a file, and the folders that become empty. It follows no link that was created in the meantime. */
 async function removeBelow(folder: string, name: string): Promise<void> {
   const root = await realpath(folder)
   const path = join(root, name)

@@ -7,7 +7,7 @@ import { type Outcome, outcomeReporter } from './outcomes.ts'
 import { excludeOptions, includeOption } from './patterns.ts'
 import { downloadPlan, type SyncOptions, type SyncPlan, uploadPlan } from './sync-plans.ts'
 
-/** A folder of a locker: `photos:2026`, or `:2026` of the locker in use. */
+/** A folder of a locker: `photos:2026`, or `:2026` in the current locker. */
 interface RemoteFolder {
   locker: string | undefined
   /** Empty, or ends with a slash. */
@@ -19,10 +19,10 @@ type Side = { local: string } | { remote: RemoteFolder }
 export function add(program: Command, open: Open): void {
   const command = program
     .command('sync')
-    .description('make a folder of the locker equal to one on disk, or the other way round')
-    .argument('<from>', 'a folder on disk, or one of the locker: `:`, `:2026`, `photos:2026`', side)
-    .argument('<to>', 'the other one', side)
-    .option('--delete', 'remove what is not in <from>; asks before it removes more than half')
+    .description('make a folder of the locker equal to a folder on disk, or the reverse')
+    .argument('<from>', 'a folder on disk or in a locker: `:`, `:2026`, `photos:2026`', side)
+    .argument('<to>', 'the other folder', side)
+    .option('--delete', 'delete files that are not in <from>; asks before it deletes more than half')
     .option('-n, --dry-run', 'only show what would be done')
     .addHelpText(
       'after',
@@ -31,7 +31,7 @@ export function add(program: Command, open: Open): void {
   $ svc sync ./photos :2026 --delete the same into a folder, and remove there what is gone here
   $ svc sync photos: ./photos        download the locker that is called photos
 
-Files are compared by size and hash, never by time; those that differ are replaced. Patterns are
+Files are compared by size and hash, never by time; files that differ are replaced. Patterns are
 those of .gitignore. What is left out is neither sent nor removed; symbolic links are left out.`,
     )
     .action(async (from: Side, to: Side, options: SyncOptions, command: Command) =>
@@ -63,7 +63,7 @@ async function sync(session: Session, from: Side, to: Side, options: SyncOptions
     return carryOut(session, await downloadPlan(session, locker, from.remote.prefix, to.local, options), options)
   }
   throw new UsageError(
-    'one side is a folder on disk, the other one of a locker',
+    'give one folder on disk and one in a locker',
     'a colon marks the locker: `svc sync ./photos :` uploads, `svc sync : ./photos` downloads',
   )
 }
@@ -71,7 +71,7 @@ async function sync(session: Session, from: Side, to: Side, options: SyncOptions
 async function requireFolder(path: string): Promise<void> {
   const facts = await stat(path).catch(() => null)
   if (facts?.isDirectory()) return
-  throw new UsageError(facts ? `${path} is not a folder` : `there is no ${path}`, 'nothing was changed')
+  throw new UsageError(facts ? `${path} is not a folder` : `${path} does not exist`, 'nothing was changed')
 }
 
 async function requireNoFile(path: string): Promise<void> {
@@ -86,7 +86,7 @@ async function carryOut(session: Session, plan: SyncPlan, { dryRun = false }: Sy
   if (!dryRun) await requireConsent(session, plan)
   const { report, end, count } = outcomeReporter(output, { isDryRun: dryRun })
   await output.withProgress('sync', bytes, (progress) => transfer(progress, report, dryRun))
-  // What could not be copied may be all that is left of a file.
+  // A file that could not be copied may exist only in the target.
   const isSafe = count('failed') === 0
   for (let start = 0; isSafe && start < deletions.length; start += DELETED_AT_ONCE) {
     host.signal.throwIfAborted()
@@ -94,7 +94,7 @@ async function carryOut(session: Session, plan: SyncPlan, { dryRun = false }: Sy
     for (const outcome of await Promise.all(some.map((filename) => deleted(filename, remove, dryRun)))) report(outcome)
   }
   const kept = isSafe || deletions.length === 0 ? '' : '; nothing was deleted, because files failed'
-  end(`run the same command again: what is equal is skipped${kept}`)
+  end(`run the same command again: equal files are skipped${kept}`)
   if (!dryRun && count('stored') > 0) await afterwards?.()
 }
 
@@ -109,7 +109,7 @@ async function deleted(filename: string, remove: SyncPlan['remove'], isDryRun: b
   }
 }
 
-/** A wrong or empty folder, or a gateway that forgets files, must not empty the other side. */
+/** Asks before many deletions: a wrong or empty folder, or a gateway that lost files, must not empty the other side. */
 async function requireConsent({ confirm }: Session, { title, deletions, filesThere }: SyncPlan): Promise<void> {
   if (2 * deletions.length <= filesThere) return
   const what = deletions.length === filesThere ? 'all' : `${deletions.length} of`

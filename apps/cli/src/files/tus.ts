@@ -14,10 +14,10 @@ export function add(program: Command, open: Open): void {
   const tus = program.command('tus').description('let stock tus clients upload into the locker')
   tus
     .command('token')
-    .description('an address and a header for them, and a snippet that is ready to paste')
-    .option('--ttl <minutes>', 'for how long it creates uploads: 1 to 1440; 60 unless given', minutes)
-    .option('--prefix <folder/>', 'put before the names of all files, which are new ones then')
-    .option('--overwrite', 'with --prefix: uploads may replace files, too')
+    .description('print an address and a header for tus clients, and a code snippet')
+    .option('--ttl <minutes>', 'how long it can create uploads: 1 to 1440; 60 by default', minutes)
+    .option('--prefix <folder/>', 'prefix of all file names; the uploads are then new files')
+    .option('--overwrite', 'with --prefix: uploads may also replace files')
     .action(async (options: TokenOptions, command: Command) => token(await open(command), options))
 }
 
@@ -31,10 +31,10 @@ async function token(session: Session, { ttl, prefix, overwrite }: TokenOptions)
     signal: session.host.signal,
   })
   session.output.result({ locker_id: locker.locker_id, ...made }, () => snippet(made))
-  session.output.note('Anybody who has the token may upload until then. `svc revoke` ends it earlier.')
+  session.output.note('Anyone who has the token can upload until then. `svc revoke` ends it earlier.')
 }
 
-/** It is pasted as code: whatever the gateway answered is a literal in it. */
+/** The snippet is pasted as code: every value from the gateway is a string literal in it. */
 function snippet({ tus_endpoint, headers, expires_at }: TusToken): string {
   return `// npm install tus-js-client; the token creates uploads until ${shown(expires_at)}
 import { createReadStream, statSync } from 'node:fs'

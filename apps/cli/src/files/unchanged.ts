@@ -8,7 +8,7 @@ import type { FoundFile } from '@svc/sdk/node'
 export interface Stored {
   size_bytes: number | null
   content_hash: string | null
-  /** Null if it is unknown: gateways up to 1.0.0 do not say. */
+  /** Null if unknown: gateways up to 1.0.0 do not report it. */
   uploaded_at: string | null
 }
 

@@ -18,13 +18,10 @@ export interface ShareOptions {
 export function add(program: Command, open: Open): void {
   program
     .command('url')
-    .description('a link that gives a file to anybody who has it; `svc share` does the same')
+    .description('make a link that gives a file to anyone who has it, like `svc share`')
     .argument('<name>', 'a file of the locker')
-    .option('--ttl <minutes>', 'how long it works: 1 to 1440; 30 unless given', minutes)
-    .option(
-      '--public',
-      'the address through the public link, which opens every file of the locker until it is rotated or closed',
-    )
+    .option('--ttl <minutes>', 'how long it works: 1 to 1440; 30 by default', minutes)
+    .option('--public', 'use the public link, which opens every file of the locker until it is rotated or closed')
     .action(async (name: string, options: ShareOptions, command: Command) => share(await open(command), name, options))
 }
 
@@ -44,14 +41,14 @@ export async function share(session: Session, filename: string, options: ShareOp
   output.result({ filename, url, expires_in_sec }, () => shown(url))
   if (options.qr) output.note(`\n${(await import('../output/qr.ts')).qrText(url)}\n`)
   output.note(about)
-  if (filename.endsWith(ENCRYPTED_ENDING)) output.note('The file is encrypted: its readers need the key as well.')
+  if (filename.endsWith(ENCRYPTED_ENDING)) output.note('The file is encrypted: readers also need the key.')
 }
 
 interface Shared {
   url: string
-  /** Null for the public link, which has no end. */
+  /** Null for the public link, which does not expire. */
   expires_in_sec: number | null
-  /** What people should know before they hand it on. */
+  /** What users must know before they share it. */
   about: string
 }
 
@@ -61,12 +58,12 @@ async function byPublicLink(session: Session, locker: NamedLocker, filename: str
   return { url: publicUrl(session.gateway, id, filename), expires_in_sec: null, about }
 }
 
-/** A link that was rotated has an id of its own, and evidence is found by the receipt id only. */
+/** A rotated link has its own id, but only the receipt id leads to the evidence. */
 export function aboutPublicLink(id: string, { receipt_id }: NamedLocker): string {
   const opens = 'Anyone with this link can open every file in the locker'
   return id === receipt_id
     ? `${opens}. Once the locker is attested, the evidence at the same id lists all file names, sizes and hashes.`
-    : `${opens} whose name they know. The evidence, which lists all names, is not at this id but at that of the receipt.`
+    : `${opens} whose name they know. The evidence, which lists all names, is at the receipt id, not at this id.`
 }
 
 async function byShortUrl(
@@ -80,12 +77,13 @@ async function byShortUrl(
   const params = { locker_id: locker.locker_id }
   const { urls, urls_expire_in_sec } = (await client.call(fileUrls, { params, body, signal: session.host.signal })).body
   const [found] = urls
-  if (!found) throw new Failure(`there is no ${filename}, or it has no bytes yet`, '`svc ls` shows what is there')
+  if (!found)
+    throw new Failure(`the locker has no ${filename}, or its upload is not finished`, '`svc ls` lists its files')
   const about = `It works for ${durationText(urls_expire_in_sec)}.`
   return { url: found.download_url, expires_in_sec: urls_expire_in_sec, about }
 }
 
-/** Only the owner and operators can ask whether the link was rotated; others know no more than the receipt. */
+/** Only the owner and operators can ask whether the link was rotated; other callers use the receipt id. */
 async function openingId(session: Session, locker: NamedLocker): Promise<string> {
   const { receipt_id } = locker
   if ((await session.keys()).length === 0) return receipt_id

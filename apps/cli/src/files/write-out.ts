@@ -11,7 +11,7 @@ export interface WriteOutOptions {
   decrypt: Decrypt | null
 }
 
-/** Writes a file to the standard output. Its hash is checked at the end: if it is wrong, the exit code says so. */
+/** Writes a file to standard output. Its hash is checked at the end; a wrong hash changes the exit code. */
 export async function writeOut(
   session: Session,
   locker: NamedLocker,
@@ -31,7 +31,7 @@ export async function writeOut(
   for await (const chunk of chunksOf(download.stream)) await written(stdout, chunk)
 }
 
-/** Who asks for the plaintext may leave out the ending. */
+/** For plaintext, the ending may be left out. */
 function orEncrypted(get: (name: string) => Promise<Download>, filename: string) {
   return (error: unknown): Promise<Download> => {
     if (!isGatewayError(error, 'FILE_NOT_FOUND')) throw error

@@ -1,4 +1,4 @@
-// What tools work with.
+// The context that every tool receives.
 
 import { join } from 'node:path'
 import { type KeyedMutex, keyedMutex } from '@svc/concurrency/locks'
@@ -113,7 +113,7 @@ export function requireAgent({ agent, settings }: Context): { agent: AgentClient
   throw new Refusal(
     'no_agent',
     'this server knows no agent service',
-    'The user must set SVC_AGENT to the address of one',
+    'The user must set SVC_AGENT to the address of an agent service',
   )
 }
 

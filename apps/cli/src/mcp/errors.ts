@@ -1,9 +1,9 @@
-// How a call of a tool fails; `Failure` and its like are for the command itself.
+// The errors of tool calls. `Failure` and similar classes are for the command itself.
 
-/** The server refuses a call; `hint` says what to do about it. */
+/** The server refuses a call; `hint` is the next step. */
 export class Refusal extends Error {
   override name = 'Refusal'
-  /** For programs. */
+  /** Read by programs. */
   readonly code: string
   readonly hint: string | null
 

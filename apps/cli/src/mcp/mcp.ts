@@ -24,7 +24,7 @@ export function add(program: Command, open: Open, _: Run, host: Host): void {
     .command('mcp')
     .description('the gateway as tools for agents: an MCP server over stdin and stdout')
     .option('--http <port>', 'serve over HTTP instead, at http://127.0.0.1:PORT/mcp')
-    .option('--host <host>', 'with --http: listen there; elsewhere than on this machine it needs SVC_MCP_TOKEN')
+    .option('--host <host>', 'with --http: the address to listen on; other than loopback it needs SVC_MCP_TOKEN')
     .addHelpText('after', AFTER_HELP)
     .action(async (options: McpOptions, command: Command) => {
       const http = httpOptions(options, host.env)
@@ -36,23 +36,23 @@ export function add(program: Command, open: Open, _: Run, host: Host): void {
 }
 
 const AFTER_HELP = `
-What a model may spend and read is set by variables:
-  SVC_MCP_MAX_USD          what one purchase may cost, in dollars (${DEFAULTS.maxUsd}; "subscribe" needs 5)
-  SVC_MCP_MAX_USD_PER_DAY  what a day may cost (${DEFAULTS.maxUsdPerDay})
-  SVC_MCP_ROOT             folder that files are read from; else the working folder, unless your
-                           home is in it
-Gateway, wallet, pinned keys, lockers and payments are those of the profile, as for every command:
-\`svc config\` shows them. Without a wallet that you named, clients bring their own payments;
-\`svc wallet new\` makes one. The README of svc has all variables, and what to paste into the settings
-of your client. \`svc-mcp\` is another name of this command.`
+Variables set what a model may spend and read:
+  SVC_MCP_MAX_USD          limit of one purchase, in dollars (${DEFAULTS.maxUsd}; "subscribe" needs 5)
+  SVC_MCP_MAX_USD_PER_DAY  limit of a day, in dollars (${DEFAULTS.maxUsdPerDay})
+  SVC_MCP_ROOT             folder to read files from; by default the working folder, unless it
+                           contains your home folder
+Gateway, wallet, pinned keys, lockers and payments come from the profile, as in every command:
+\`svc config\` shows them. If you name no wallet, clients make their own payments; \`svc wallet new\`
+creates a wallet. The README of svc lists all variables, and what to paste into the settings of your
+client. \`svc-mcp\` is another name of this command.`
 
-/** Before there was `svc mcp`, a variable named the folder of the profile. */
+/** SVC_MCP_STATE names the folder of the profile; it is older than \`svc mcp\`. */
 function stateOf(command: Command, { SVC_MCP_STATE }: Environment): { folder?: string } {
   const { profile } = command.optsWithGlobals<GlobalOptions>()
   return SVC_MCP_STATE && profile === undefined ? { folder: resolve(SVC_MCP_STATE) } : {}
 }
 
-/** Serves until the process is interrupted or the client of stdio is gone. Null for stdio. */
+/** Serves until the process is interrupted or the stdio client disconnects; `http` is null for stdio. */
 async function serve(host: Host, settings: Settings, http: HttpOptions | null): Promise<void> {
   const log = createLog(host.stderr)
   const context = await createContext(settings, { warn: log })
@@ -70,12 +70,12 @@ async function serve(host: Host, settings: Settings, http: HttpOptions | null): 
   await running.stop()
 }
 
-/** Null for stdio. */
+/** Returns null for stdio. */
 export function httpOptions({ http, host = '127.0.0.1' }: McpOptions, { SVC_MCP_TOKEN }: Environment) {
   if (http === undefined) return null
   const port = /^\d{1,5}$/.test(http) ? Number(http) : Number.NaN
-  if (!(port <= 65_535)) throw new UsageError('--http takes a port')
+  if (!(port <= 65_535)) throw new UsageError('--http must be a port, such as 8080')
   if (!SVC_MCP_TOKEN && !isLoopbackHost(host))
-    throw new UsageError(`${host} can be reached from elsewhere: set SVC_MCP_TOKEN, which clients must then send`)
+    throw new UsageError(`other machines can reach ${host}: set SVC_MCP_TOKEN, which clients must then send`)
   return { host, port, token: SVC_MCP_TOKEN || null }
 }

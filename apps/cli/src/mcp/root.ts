@@ -1,4 +1,4 @@
-// The files that tools may read: below one folder after resolving links, and neither hidden nor holding keys.
+// The files that tools may read: they are below one folder after resolving links, are not hidden, and contain no keys.
 
 import { constants } from 'node:fs'
 import { type FileHandle, open, realpath, stat } from 'node:fs/promises'
@@ -44,7 +44,7 @@ export async function openRoot({ root, home, secrets }: Pick<Settings, 'root' | 
 
   async function openFile(path: string): Promise<FileHandle> {
     const found = await real(path)
-    // Do not wait for the other end of a pipe.
+    // O_NONBLOCK: opening a pipe must not wait for a writer.
     const file = await open(found, constants.O_RDONLY | constants.O_NONBLOCK).catch((error) => {
       throw missing(path, error)
     })
@@ -92,8 +92,8 @@ function noRoot(folder: string): Root {
   const refuse = async () => {
     throw new Refusal(
       'no_root',
-      `this server reads no files: it runs in ${folder}, and nobody chose that folder for it`,
-      'The user must set SVC_MCP_ROOT to the folder with the files; all else works without it',
+      `this server reads no files: it runs in ${folder}, which was not set as its folder`,
+      'The user must set SVC_MCP_ROOT to the folder with the files; everything else works without it',
     )
   }
   return { folder: null, open: refuse, openIfThere: refuse, enter: refuse, mayRead: async () => false }
@@ -123,8 +123,8 @@ function outside(path: string, folder: string): Refusal {
 }
 
 function hidden(path: string): Refusal {
-  const message = `${JSON.stringify(path)} is hidden or holds keys: such files are not read`
-  return new Refusal('path_hidden', message, 'Names that begin with a dot often hold secrets')
+  const message = `${JSON.stringify(path)} is hidden or contains keys: such files are not read`
+  return new Refusal('path_hidden', message, 'Files whose names begin with a dot often contain secrets')
 }
 
 function missing(path: string, { code }: NodeJS.ErrnoException): Refusal {

@@ -1,4 +1,4 @@
-// The settings of the server: those of `svc`, and what a model may spend and read. A model cannot change them.
+// The settings of the server: the settings of `svc`, and what a model may spend and read. A model cannot change them.
 
 import { resolve } from 'node:path'
 import { localAgent } from '@svc/sdk/local-services'
@@ -16,13 +16,13 @@ export interface Settings {
   gateway: string
   /** The address of the agent service; null if none is known. */
   agent: string | null
-  /** Files are read only from below this folder. It is implied if the user named none: then it is the working folder. */
+  /** Files are read only below this folder. It is implied, and the working folder, if the user named none. */
   root: { folder: string; isImplied: boolean }
-  /** Null if nothing says where it is. */
+  /** Null if no variable names it. */
   home: string | null
   /** Files and folders with keys: they are never read for a model. */
   secrets: string[]
-  /** Of the profile: has its payments, keys and lockers. */
+  /** The folder of the profile, with its payments, keys and lockers. */
   stateFolder: string
   /** The key that pays and owns; null unless the user has named one. */
   key: Key | null
@@ -32,7 +32,7 @@ export interface Settings {
   limits: Limits
 }
 
-/** In dollars. */
+/** Amounts in dollars. */
 export const DEFAULTS = { maxUsd: '1', maxUsdPerDay: '5' }
 
 /** Throws one error that names every problem. */
@@ -42,24 +42,24 @@ export async function readSettings(
   openSession: () => Promise<Session>,
 ): Promise<Settings> {
   const problems: string[] = []
-  const note = <T>(problem: string, otherwise: T): T => {
+  const record = <T>(problem: string, otherwise: T): T => {
     problems.push(problem)
     return otherwise
   }
 
-  /** Null where it fails. */
+  /** Null if reading fails. */
   async function tried<T>(read: () => T | Promise<T>): Promise<T | null> {
     try {
       return await read()
     } catch (error) {
       if (!(error instanceof Failure)) throw error
-      return note(error.hint === null ? error.message : `${error.message} (${error.hint})`, null)
+      return record(error.hint === null ? error.message : `${error.message} (${error.hint})`, null)
     }
   }
 
   function dollars(name: string, fallback: string): bigint {
     const text = env[name] || fallback
-    return microDollars(text) ?? note(`${name} must be an amount of dollars like 2.50, not "${text}"`, 0n)
+    return microDollars(text) ?? record(`${name} must be an amount of dollars like 2.50, not "${text}"`, 0n)
   }
 
   const limits: Limits = {
@@ -95,13 +95,13 @@ export async function readSettings(
   throw new Failure(`the server cannot start: ${problems.join('; ')}`)
 }
 
-/** The usual file of other tools is nobody's choice: a model must not spend from it. */
+/** A model must not spend from the default key file of other tools: the user has not chosen it for this server. */
 async function namedKey(env: Environment, { settings, keys }: Session): Promise<Key | null> {
   const [first = null] = settings.wallet || env.SVC_EVM_KEY ? await keys() : []
   return first
 }
 
-/** Those of SVC_KEYS and SVC_ANCHOR_SIGNERS, else those that the profile has pinned for the gateway. */
+/** The keys in SVC_KEYS and SVC_ANCHOR_SIGNERS, or else the keys that the profile has pinned for the gateway. */
 async function trustedKeys(env: Environment, session: Session | null): Promise<Settings['trusted']> {
   const signers = (env.SVC_ANCHOR_SIGNERS ?? '').split(/[\s,]+/).filter((word) => word !== '')
   const pinned = env.SVC_KEYS ? keysIn(env.SVC_KEYS) : session && (await givenKeys(session, []))

@@ -6,7 +6,7 @@ import { contentTypeOf, lockerOf } from '@svc/sdk'
 import { type Context, requireOwner } from './context.ts'
 import { Refusal } from './errors.ts'
 
-/** What fits into a conversation. */
+/** The largest file that fits into a conversation. */
 export const MAX_TEXT_BYTES = 256 * 1024
 
 export interface FileName {
@@ -51,7 +51,7 @@ function tooLarge(filename: string, size: number | null): Refusal {
   return new Refusal(
     'file_too_large',
     `${JSON.stringify(filename)} has ${bytes}; at most ${MAX_TEXT_BYTES} can be read here`,
-    'Hand out or open the address that `get_link` gives',
+    'Share or open the address that `get_link` returns',
   )
 }
 

@@ -17,7 +17,7 @@ export interface Output {
   readonly style: Style
   /** Writes a result: a line of JSON, or text for people. */
   result(document: unknown, text: () => string): void
-  /** Progress and advice for people; omitted with `--json` and `--quiet`. */
+  /** Progress and advice for users; omitted with `--json` and `--quiet`. */
   note(text: string): void
   /** Shown even with `--quiet`. */
   warn(text: string): void
@@ -55,7 +55,7 @@ export function createOutput({ env, stdout, stderr, now }: Host, options: Output
   }
 }
 
-/** Resolves when the stream has taken the bytes; rejects if it is closed. */
+/** Resolves when the stream has accepted the bytes; rejects if it is closed. */
 export function written(stream: Writable, chunk: Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
     stream.write(chunk, (error) => (error ? reject(error) : resolve()))

@@ -1,4 +1,4 @@
-/** A text as one word of a POSIX shell, and of the settings of aws, which are read by the same rules. */
+/** Quotes text as one word of a POSIX shell. The settings of aws follow the same rules. */
 export function shellWord(text: string): string {
   return /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }

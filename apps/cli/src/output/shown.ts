@@ -10,11 +10,14 @@ export function shown(text: string): string {
 
 const ESCAPE = '\u001b'
 /** Line breaks and the colours of `style.ts`; then every character that a terminal would act on. */
-const OURS_OR_CONTROL = new RegExp(`(\\n|${ESCAPE}\\[(?:1|2|22|31|32|39)m)|[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}]`, 'gu')
+const ALLOWED_OR_CONTROL = new RegExp(
+  `(\\n|${ESCAPE}\\[(?:1|2|22|31|32|39)m)|[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}]`,
+  'gu',
+)
 
 /** The last filter before output: only our own colours and line breaks reach the terminal. */
 export function terminalSafe(text: string): string {
-  return text.replace(OURS_OR_CONTROL, (char, ours?: string) => ours ?? shown(char))
+  return text.replace(ALLOWED_OR_CONTROL, (char, ours?: string) => ours ?? shown(char))
 }
 
 const CONTROL = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu
@@ -25,7 +28,7 @@ export function jsonLine(document: unknown): string {
   return text.replace(CONTROL, escaped)
 }
 
-/** A character outside the basic plane takes two escapes. */
+/** A character outside the basic plane needs two escapes. */
 function escaped(char: string): string {
   return char
     .split('')

@@ -7,7 +7,7 @@ import { shown } from './shown.ts'
 
 type Pair = [name: string, value: string]
 
-/** The payment and its receipt. `service` is the address of the one that was paid. */
+/** The payment and its receipt. `service` is the address of the paid service. */
 export function paidPairs(receipt: SignedReceipt, service: string): Pair[] {
   const { paid_amount, pay_asset, network, tx_hash, receipt_id } = receipt
   return [
@@ -29,7 +29,7 @@ function anchorText({ tx, slot, finalized = false }: Anchor): string {
   return shown(`${tx}${slot === null ? '' : ` in slot ${slot}`}, ${finalized ? 'final' : 'confirmed'}`)
 }
 
-/** Nothing for a local chain. */
+/** Empty for a local chain. */
 export function explorerPairs(network: string, tx: string, service: string): Pair[] {
   const url = explorerUrl({ network, tx, service })
   return url === null ? [] : [['see', url]]

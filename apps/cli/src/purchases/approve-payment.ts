@@ -26,23 +26,26 @@ export async function approvePayment(
       ['to', shown(leg.payTo)],
       ['on', shown(leg.network)],
       ['from', `${key.address} (${key.from})`],
-      ['fee', fee ? `${shown(feeText(fee))} to the network, on top` : 'what the network charges, on top'],
+      ['fee', fee ? `${shown(feeText(fee))} to the network, on top` : 'the network fee, on top of it'],
     ]),
   )
   if (!(await confirm(`Pay ${amount}?`))) return false
-  output.note('Paying, and waiting for the chain…')
+  output.note('Paying and waiting for the chain…')
   return true
 }
 
-/** The node names the fee, and --yes lets nobody see it. */
+/** The node names the fee, and with --yes the user does not see it before it is paid. */
 function requireUsualFee({ network: paidOn }: PaymentLeg, fee: NetworkFee | null): void {
   const network = fee && networkNamed(paidOn)
   const usual = network && atomicAmount(network.usualFee, fee.decimals)
   if (!usual || fee.amount <= usual) return
-  throw new Failure(`the network fee is ${shown(feeText(fee))}, more than --yes pays`, 'without --yes you are asked')
+  throw new Failure(
+    `the network fee is ${shown(feeText(fee))}, more than --yes pays`,
+    'run the command without --yes to decide yourself',
+  )
 }
 
-/** What the wallet is asked to pay, and what the network may charge for that. */
+/** The payment that the wallet is asked for, and the network fee for it. */
 interface Asked {
   leg: PaymentLeg
   fee: NetworkFee | null
@@ -62,7 +65,7 @@ export function requireAsset({ asset, max }: PriceLimit): void {
 
 export function requireWithin(leg: PaymentLeg, { max }: PriceLimit): void {
   if (max === undefined || BigInt(leg.amount) <= (atomicAmount(max, leg.extra.decimals) ?? 0n)) return
-  throw new Failure(`${shown(askedAmount(leg))} is asked for, more than --max ${max}`)
+  throw new Failure(`${shown(askedAmount(leg))} is more than --max ${max}`)
 }
 
 /** The amount of a leg. The client has already rejected legs that use the name of a known asset for another token. */

@@ -29,7 +29,7 @@ export async function buyByPhone(session: Session, options: BuyOptions): Promise
   const begun = before ?? { order, asked: [] }
   if (name !== null && begun.order !== order)
     throw new UsageError(
-      `${name} was started as another order: ${begun.order}`,
+      `${name} was started with another order: ${begun.order}`,
       `${resumeCommand(begun, name)} continues it; another order needs another name`,
     )
   const client = await session.client()
@@ -48,7 +48,7 @@ export async function buyByPhone(session: Session, options: BuyOptions): Promise
   output.note(
     isOpen
       ? '\nNext: `svc put PATH`'
-      : `\nThe wallet that paid owns the locker, and opens it: \`svc provision ${receipt_id} --wallet FILE\` with its key.`,
+      : `\nThe wallet that paid owns the locker and can open it: \`svc provision ${receipt_id} --wallet FILE\` with its key.`,
   )
 }
 
@@ -56,9 +56,12 @@ export async function buyByPhone(session: Session, options: BuyOptions): Promise
 async function requireUnpaid({ folder, gateway, journal }: Session, name: string): Promise<void> {
   const hint = 'another purchase needs another name'
   if (named(await knownLockers(folder), gateway).some((known) => known.name === name))
-    throw new UsageError(`${name} is bought already`, hint)
+    throw new UsageError(`${name} is already bought`, hint)
   if (await readPurchase({ journal: await journal(), baseUrl: gateway }, name))
-    throw new UsageError(`${name} was started without --qr`, `the same command without --qr continues it; ${hint}`)
+    throw new UsageError(
+      `${name} was started without --qr`,
+      `run the same command without --qr to continue it; ${hint}`,
+    )
 }
 
 /** Only the key that paid can open the locker. */
@@ -75,7 +78,7 @@ async function openLocker(
   return true
 }
 
-/** As long as it takes to unlock a phone and to pay. */
+/** The time that a person needs to unlock a phone and to pay. */
 const LEAST_TIME_MS = 60_000
 
 async function askForPayment(
@@ -92,9 +95,9 @@ async function askForPayment(
   const payment = hasTime ? newest : await newPayment(session, client, options)
   requireWithin(payment.leg, options)
   const asked = hasTime ? begun.asked : [...begun.asked, payment]
-  // Noted before anybody can pay it.
+  // Record the payment before anyone can make it.
   if (!hasTime && !(await note({ ...begun, asked })))
-    throw new Failure('the same purchase was started elsewhere at the same moment')
+    throw new Failure('another process started the same purchase at the same moment')
   output.note(
     pairs([
       ['pay', shown(askedAmount(payment.leg))],
@@ -117,12 +120,12 @@ async function newPayment(session: Session, client: Client, options: BuyOptions)
   const leg = legs.find(({ extra }) => extra.solana_pay) ?? legs[0]
   if (!leg) throw new UsageError(`this service does not accept ${asset}`)
   requireWithin(leg, options)
-  // A URL for EVM wallets has no place for the reference of the quote, so anybody could claim the payment.
+  // A URL for EVM wallets cannot contain the reference of the quote, so anyone could claim the payment.
   const request = await transferRequestOf(leg)
   if (request === null)
     throw new Failure(
-      `no wallet can pay ${leg.extra.name} here by a QR code`,
-      'pay from this machine, or --asset SOL / USDC on the primary chain',
+      `${leg.extra.name} cannot be paid by QR code here`,
+      'pay from this machine, or choose --asset SOL or USDC on the primary chain',
     )
   await requireRealMoneyIsSafe(session, quote)
   return { leg, url: request.url, expires_at: quote.extensions.svc.info.expires_at }
@@ -131,12 +134,12 @@ async function newPayment(session: Session, client: Client, options: BuyOptions)
 /** A phone pays on the real chain, whatever this gateway uses. */
 async function requireRealMoneyIsSafe({ confirm }: Session, { extensions }: Quote): Promise<void> {
   if (extensions.svc.terms.environment !== 'development') return
-  if (!(await confirm('This gateway is for development: what a real wallet pays is lost. Show the code anyway?')))
-    throw new Failure('nothing was asked for')
+  if (!(await confirm('This gateway is for development: a payment from a real wallet is lost. Show the code anyway?')))
+    throw new Failure('the payment was cancelled')
 }
 
 const POLL_MS = 2_000
-/** A payment of the last second is seen a little later. */
+/** The gateway sees a payment of the last second a little later. */
 const GRACE_MS = 60_000
 
 async function waitFor(
@@ -147,17 +150,20 @@ async function waitFor(
 ): Promise<SignedReceipt> {
   const { output, host } = session
   const end = Math.max(...asked.map(({ expires_at }) => Date.parse(expires_at))) + GRACE_MS
-  output.note('Waiting for the payment… (Ctrl-C ends it; the same command continues)')
+  output.note('Waiting for the payment… (Ctrl-C stops waiting; run the same command to continue)')
   for (;;) {
     const receipt = await lookFor(session, client, asked, options)
     if (receipt) return receipt
     if (host.now() > end)
-      throw new Failure('nothing was paid in time', 'run the same command again for a new code; do not pay the old one')
+      throw new Failure(
+        'nothing was paid in time',
+        'run the same command again for a new code; do not pay with the old code',
+      )
     await sleep(POLL_MS, undefined, { signal: host.signal })
   }
 }
 
-/** Then the receipt is made also if nobody waits here any more. Without it, the payment is found all the same. */
+/** The gateway then issues the receipt even if this command stops. If the request fails, the payment is still found. */
 async function askToWatch(client: Client, { leg }: AskedPayment, signal: AbortSignal): Promise<void> {
   try {
     await client.call(watchPayment, { body: { pay_req_id: leg.extra.pay_req_id }, signal })
@@ -166,7 +172,7 @@ async function askToWatch(client: Client, { leg }: AskedPayment, signal: AbortSi
   }
 }
 
-/** Refusals that pass, and those of quotes that nobody can pay any more. */
+/** Temporary errors, and the errors of quotes that can no longer be paid. */
 const NOT_NOW = ['chain_unavailable', 'RATE_LIMITED'] as const
 const NO_MORE = ['quote_expired', 'pay_req_not_found'] as const
 

@@ -16,20 +16,20 @@ import { payingKey } from './paying-key.ts'
 import { phonePurchase, resumeCommand } from './phone-purchase.ts'
 
 export function add(program: Command, open: Open): void {
-  const buying = program.command('buy').description('pay for a locker and open it; asks before money moves')
+  const buying = program.command('buy').description('pay for a locker and open it; asks before it pays')
   withOrderOptions(buying, assetToPayIn())
     .addOption(maxOption())
-    .option('--name <name>', 'name of the purchase and its locker; one name is paid once, however often you repeat it')
+    .option('--name <name>', 'name of the purchase and its locker; a name is paid for only once')
     .addOption(tagOption())
     .addOption(operatorOption())
-    .option('--qr', 'pay with a wallet on a phone: shows a QR code, and waits for the payment')
+    .option('--qr', 'pay with a phone wallet: shows a QR code, and waits for the payment')
     .addHelpText(
       'after',
       `
 After any error, run the same command again: it resumes the purchase and never pays twice.
 A name has at most 59 letters, digits, spaces and . _ @ + -, and begins with a letter or a digit.
-It is also kept at the gateway, as a tag that you and the operators of the locker can see:
-\`svc lockers --remote\` finds the locker by it on another machine.`,
+The gateway stores it as a tag that you and the operators of the locker can see, so that
+\`svc lockers --remote\` finds the locker on another machine.`,
     )
     .action(async (options: BuyOptions, command: Command) => {
       const buyBy = options.qr ? (await import('./buy-by-phone.ts')).buyByPhone : buy
@@ -56,8 +56,8 @@ async function buy(session: Session, options: BuyOptions): Promise<void> {
       isPaidNow = await approvePayment(session, key, { leg, fee }, ['storage', goodsText(price)], options)
       return isPaidNow
     }
-    // The locker is saved before it is opened and the purchase counts as finished: whatever happens then, the next run
-    // buys no other one, and `svc provision` knows its name.
+    // Save the locker before it is opened and the purchase counts as finished: after a failure, the next run does not
+    // buy another locker, and `svc provision` knows its name.
     const onReceipt = async ({ receipt_id }: SignedReceipt) => {
       const added_at = new Date(host.now()).toISOString()
       await rememberLocker(session.folder, { ...lockerOf(receipt_id), gateway, owner: key.address, name, added_at })
@@ -70,11 +70,11 @@ async function buy(session: Session, options: BuyOptions): Promise<void> {
   output.result({ receipt_id, locker_id, name, receipt }, () =>
     pairs([...paidPairs(receipt, gateway), ['locker', name === null ? locker_id : `${locker_id} (${name})`]]),
   )
-  if (!isPaidNow) output.note('\nThis purchase was already paid: nothing was paid now.')
+  if (!isPaidNow) output.note('\nThis purchase was already paid: no new payment was made.')
   output.note('\nNext: `svc put PATH`')
 }
 
-/** A name is paid once. Where this machine did not note the purchase, only the locker that it knows says so. */
+/** A name is paid once. A purchase without a record on this machine shows only in the list of known lockers. */
 async function requireOwnPurchase({ folder, gateway, journal }: Session, name: string): Promise<void> {
   const byPhone = await phonePurchase(await journal(), gateway, name).read()
   if (byPhone)
@@ -85,12 +85,12 @@ async function requireOwnPurchase({ folder, gateway, journal }: Session, name: s
   const locker = named(await knownLockers(folder), gateway).find((known) => known.name === name)
   if (!locker || (await readPurchase({ journal: await journal(), baseUrl: gateway }, name))) return
   throw new UsageError(
-    `${name} is a locker already: ${locker.locker_id}, bought by phone or on another machine. Nothing was paid`,
+    `the locker ${name} already exists: ${locker.locker_id}, bought by phone or on another machine. Nothing was paid`,
     `\`svc put -l ${name} PATH\` uses it; another purchase needs another name`,
   )
 }
 
-/** A purchase goes on under any name that it was begun with. */
+/** A purchase continues under any name that it was started with. */
 async function isBegun({ gateway, journal }: Session, name: string | undefined): Promise<boolean> {
   return name !== undefined && (await readPurchase({ journal: await journal(), baseUrl: gateway }, name)) !== null
 }

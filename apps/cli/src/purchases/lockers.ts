@@ -12,12 +12,15 @@ import { showUsage } from './status.ts'
 export function add(program: Command, open: Open): void {
   const lockers = program
     .command('lockers')
-    .description('the lockers that this machine knows, and those of your wallet')
+    .description('the lockers that this machine knows, and the lockers of your wallet')
   lockers
     .command('ls', { isDefault: true })
-    .description('list them, as `svc lockers` alone does; with --remote, those of your wallet at the gateway')
-    .option('--remote', 'ask the gateway what your wallet owns and operates, and remember what it owns')
-    .option('--usage', 'ask the gateway until when each is paid, what is used, what it cost and when it is anchored')
+    .description('list them, like `svc lockers` without a subcommand; with --remote, the lockers of your wallet')
+    .option(
+      '--remote',
+      'ask the gateway for the lockers that your wallet owns or operates, and remember the owned ones',
+    )
+    .option('--usage', 'ask the gateway for the end, the usage, the cost and the next anchor of each')
     .action(async ({ remote = false, usage = false }: { remote?: boolean; usage?: boolean }, command: Command) => {
       const session = await open(command)
       if (!remote) return list(session, { usage })
@@ -26,7 +29,7 @@ export function add(program: Command, open: Open): void {
     })
   lockers
     .command('add')
-    .description('remember a locker that was shared with you or bought elsewhere')
+    .description('remember a locker that was shared with you or bought on another machine')
     .argument('<receipt>', 'rcpt_…')
     .option('--name <name>', 'its name on this machine')
     .action(async (receipt: string, { name }: { name?: string }, command: Command) =>
@@ -34,7 +37,7 @@ export function add(program: Command, open: Open): void {
     )
   lockers
     .command('rm')
-    .description('forget a locker; at the gateway nothing changes')
+    .description('forget a locker; the locker itself does not change')
     .argument('<receipt>', 'rcpt_…')
     .action(async (receipt: string, _: object, command: Command) => forget(await open(command), receipt))
 }
@@ -52,7 +55,7 @@ async function list(session: Session, { usage }: { usage?: boolean }): Promise<v
     return
   }
   if (lockers.length === 0)
-    return output.note('None yet: `svc buy` buys one, `svc lockers --remote` finds those of your wallet.')
+    return output.note('No lockers yet: `svc buy` buys one, `svc lockers --remote` finds the lockers of your wallet.')
   output.result(lockers, () => lockersText(lockers))
 }
 
@@ -84,7 +87,7 @@ async function forget({ output, folder }: Session, receipt_id: string): Promise<
   requireReceiptId(receipt_id)
   const forgotten = await forgetLocker(folder, receipt_id)
   output.result({ receipt_id, forgotten }, () =>
-    forgotten ? `${receipt_id} is forgotten` : `${receipt_id} was not known`,
+    forgotten ? `${receipt_id} was removed from the list` : `${receipt_id} was not in the list`,
   )
 }
 

@@ -10,14 +10,14 @@ export interface BuyOptions extends OrderOptions, PriceLimit {
   qr?: boolean
 }
 
-/** The options that make up an order, as on a command line. */
+/** The options of an order, as on a command line. */
 export function orderText({ units, provider, asset }: BuyOptions): string {
   return [`--units ${units}`, provider && `--provider ${provider}`, asset && `--asset ${asset}`]
     .filter(Boolean)
     .join(' ')
 }
 
-/** What would be refused or lost when the locker is opened is refused before anything is asked or paid. */
+/** Rejects names and tags that the gateway would refuse when the locker is opened, before anything is paid. */
 export function requireProvisionable({
   name,
   tag = [],

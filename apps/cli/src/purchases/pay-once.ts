@@ -17,7 +17,9 @@ export async function payOnce<T>(
   const journal = await openJournal()
   const { intent, since, others } = await beginPurchase(journal, buyer, order, host.now()).catch(unpaid)
   for (const { order, begun_at } of others)
-    output.warn(`an earlier purchase is not finished: ${order}, started ${begun_at}. Repeat that order to resume it`)
+    output.warn(
+      `an earlier purchase is not finished: ${order}, started ${begun_at}. Repeat the same order to resume it`,
+    )
   if (since !== null)
     output.note(`Resuming the purchase started ${durationText((host.now() - Date.parse(since)) / 1000)} ago.`)
   try {

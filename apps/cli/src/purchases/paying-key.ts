@@ -20,12 +20,15 @@ export function payingKey(keys: readonly Key[], offers: readonly Offer[], asset:
   if (key) return key
   if (keys.length === 0)
     throw new UsageError(
-      'paying needs a wallet',
+      'a payment needs a wallet',
       'give a Solana keypair or an EVM key with --wallet FILE; SVC_WALLET and SVC_EVM_KEY work too',
     )
-  const held = keys.map(({ address, from }) => `${address} (${from})`).join(', ')
+  const available = keys.map(({ address, from }) => `${address} (${from})`).join(', ')
   const [kind, where] = wanted.some(({ network }) => network.startsWith('eip155:'))
     ? ['an EVM key', 'SVC_EVM_KEY or --wallet FILE']
     : ['a Solana keypair', 'SVC_WALLET or --wallet FILE']
-  throw new UsageError(`${shown(asset ?? 'paying here')} needs ${kind}, and ${held} is none`, `give one with ${where}`)
+  throw new UsageError(
+    `${shown(asset ?? 'paying here')} needs ${kind}, which ${available} is not`,
+    `give one with ${where}`,
+  )
 }

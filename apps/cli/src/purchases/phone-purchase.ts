@@ -1,12 +1,12 @@
-// What this machine knows of a purchase that a wallet on a phone pays.
+// The record on this machine of a purchase that a phone wallet pays for.
 
 import type { PaymentLeg } from '@svc/api/quote'
 import { type Journal, type JournalEntry, journalEntry } from '@svc/sdk'
 
-/** What must be known to find a payment after an interruption. */
+/** The data that finds a payment after an interruption. */
 export interface AskedPayment {
   leg: PaymentLeg
-  /** What the QR code says. */
+  /** The content of the QR code. */
   url: string
   expires_at: string
 }
@@ -14,11 +14,11 @@ export interface AskedPayment {
 export interface PhonePurchase {
   /** The order as on a command line. */
   order: string
-  /** All payments that were asked for, oldest first: each of them may have been paid. */
+  /** All requested payments, oldest first: each of them may have been made. */
   asked: AskedPayment[]
 }
 
-/** The unfinished purchase of this name, or of this order where it has no name. */
+/** The unfinished purchase with this name, or with this order if it has no name. */
 export function phonePurchase(journal: Journal, gateway: string, name: string): JournalEntry<PhonePurchase> {
   return journalEntry(journal, `phone purchase ${gateway} ${name}`)
 }

@@ -19,9 +19,9 @@ interface ProvisionOptions {
 export function add(program: Command, open: Open): void {
   program
     .command('provision')
-    .description('open the locker of a receipt, or find it open; `svc buy` does this automatically')
+    .description('open the locker of a receipt; `svc buy` does this automatically')
     .argument('<receipt>', 'rcpt_…')
-    .option('--name <name>', 'name of the locker; unless given, the one that it was bought under')
+    .option('--name <name>', 'name of the locker; by default the name of the purchase')
     .addOption(tagOption())
     .addOption(operatorOption())
     .action(async (receipt: string, options: ProvisionOptions, command: Command) =>

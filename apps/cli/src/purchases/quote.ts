@@ -19,11 +19,11 @@ interface QuoteOptions extends OrderOptions, PatternOptions {
 export function add(program: Command, open: Open): void {
   const asking = program
     .command('quote')
-    .description('what storage costs, in every asset, without obligation')
-    .argument('[path...]', 'files and folders that it must hold, counted as `svc put` takes them')
+    .description('the price of storage in every asset; buys nothing')
+    .argument('[path...]', 'files and folders that it must hold, counted as `svc put` would upload them')
     .addOption(followOption())
   for (const option of [includeOption(), ...excludeOptions()]) asking.addOption(option)
-  withOrderOptions(asking, assetOption('only in this one: SOL, USDC, MON, …')).action(
+  withOrderOptions(asking, assetOption('only in this asset: SOL, USDC, MON, …')).action(
     async (paths: string[], options: QuoteOptions, command: Command) => quote(await open(command), paths, options),
   )
 }
@@ -45,9 +45,9 @@ async function quote(session: Session, paths: readonly string[], options: QuoteO
 interface Estimate {
   files: number
   size_bytes: number
-  /** The fewest units whose terms hold that. */
+  /** The smallest number of units that holds the files. */
   units: number
-  /** Whether the bytes or the files take that many. */
+  /** Whether the bytes or the number of files determine it. */
   limited_by: 'bytes' | 'files'
 }
 
@@ -69,18 +69,19 @@ function unitsFor(
   bytes: number,
 ): Pick<Estimate, 'units' | 'limited_by'> {
   const terms = providers[provider]?.terms
-  if (!terms) throw new Failure(`${provider} does not answer right now`, 'name another with --provider, or try later')
+  if (!terms)
+    throw new Failure(`${provider} does not answer`, 'name another provider with --provider, or try again later')
   const byBytes = Math.ceil(bytes / terms.storage_limit_bytes)
   const byFiles = Math.ceil(files / terms.file_limit)
   const units = Math.max(1, byBytes, byFiles)
   if (units > MAX_UNITS)
-    throw new Failure(`that takes ${counted(units, 'unit')}, and one purchase has ${MAX_UNITS} at most`)
+    throw new Failure(`this needs ${counted(units, 'unit')}, but one purchase can have at most ${MAX_UNITS}`)
   return { units, limited_by: byFiles > byBytes ? 'files' : 'bytes' }
 }
 
 function estimateText({ files, size_bytes, units, limited_by }: Estimate, paths: readonly string[]): string {
   const what = `${counted(files, 'file')}, ${bytesText(size_bytes)} in ${paths.join(', ')}`
-  const because = units > 1 ? `, because of the ${limited_by}` : ''
+  const because = units > 1 ? `, limited by the ${limited_by}` : ''
   return shown(`${what}: ${counted(units, 'unit')}${because}`)
 }
 

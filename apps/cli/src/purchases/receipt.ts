@@ -14,9 +14,9 @@ interface ReceiptOptions {
 export function add(program: Command, open: Open): void {
   program
     .command('receipt')
-    .description('the receipt of a locker, its signature checked; with --json, to be kept and verified later')
+    .description('the receipt of a locker, with its signature checked; --json prints it for later verification')
     .addArgument(lockerArgument())
-    .option('--payment', 'also have the gateway look at the payment on chain')
+    .option('--payment', 'also have the gateway check the payment on chain')
     .action(async (locker: string | undefined, options: ReceiptOptions, command: Command) =>
       receipt(await open(command), locker, options),
     )
@@ -30,8 +30,8 @@ async function receipt(session: Session, wanted: string | undefined, options: Re
   output.result(signed, () => receiptText(signed, session.gateway))
   if (!options.payment) return
   const { matching, differing } = await client.checkPayment(receipt_id, host.signal)
-  if (differing.length > 0) throw new NotVerified(`the chain says otherwise: ${differing.join(', ')}`)
-  output.note(`The chain says the same: ${matching.join(', ')}.`)
+  if (differing.length > 0) throw new NotVerified(`the chain differs from the receipt: ${differing.join(', ')}`)
+  output.note(`The chain matches the receipt: ${matching.join(', ')}.`)
 }
 
 function receiptText(receipt: SignedReceipt, gateway: string): string {
@@ -43,6 +43,6 @@ function receiptText(receipt: SignedReceipt, gateway: string): string {
     ...explorerPairs(network, receipt.tx_hash, gateway),
     ['by', shown(receipt.payer_pubkey)],
     ['confirmed', shown(receipt.confirmed_at)],
-    ['signed by', `${receipt_signer_pubkey}, which is trusted, and the signature holds`],
+    ['signed by', `${receipt_signer_pubkey}, a trusted key; the signature is valid`],
   ])
 }

@@ -1,4 +1,4 @@
-// The lockers of the user's wallets as the gateway lists them, for a machine that does not know them.
+// The lockers of the user's wallets, as the gateway lists them, for a machine that does not know them.
 
 import { type ListedLocker, lockerName, nameObjection } from '@svc/sdk'
 import { isGatewayError } from '@svc/sdk/errors'
@@ -14,16 +14,16 @@ import type { Key } from '../setup/wallet.ts'
 interface Found extends ListedLocker {
   /** Its name on this machine. */
   name: string | null
-  /** Whether this command made it known. */
+  /** Whether this command added it to the known lockers. */
   added: boolean
-  /** The gateway that it is known at, where that is another one. */
+  /** The gateway that it is known at, if that is another one. */
   known_at?: string
 }
 
-/** Lists what the wallets own and operate, and remembers what they own. Lockers of others are added by the user alone. */
+/** Lists owned and operated lockers, and remembers the owned ones. Only the user adds lockers of others. */
 export async function listRemote(session: Session): Promise<void> {
   const { output, folder, gateway } = session
-  // Throws if there is none.
+  // Throws if there is no wallet.
   await session.keyFor(null)
   const keys = await session.keys()
   const known = await knownLockers(folder)
@@ -37,7 +37,7 @@ export async function listRemote(session: Session): Promise<void> {
   for (const locker of [...listed.values()].filter((one) => !isOwn(one))) others.push(ofOther(session, known, locker))
   if (output.isJson) for (const locker of [...own, ...others]) output.result(locker, () => '')
   else if (listed.size > 0) output.result([...own, ...others], () => foundText(own, others))
-  else output.note(`${keys.map(({ address }) => address).join(', ')}: owns and operates nothing at ${gateway}`)
+  else output.note(`${keys.map(({ address }) => address).join(', ')}: owns and operates no locker at ${gateway}`)
   adviseNext(session, own, others)
 }
 
@@ -47,7 +47,7 @@ async function* lockersOf(session: Session, key: Key): AsyncGenerator<ListedLock
     yield* client.lockers({ signal: session.host.signal })
   } catch (error) {
     if (!isGatewayError(error, 'not_found')) throw error
-    const hint = 'it is of an earlier release; `svc lockers add RECEIPT` remembers a locker'
+    const hint = 'it runs an earlier release; `svc lockers add RECEIPT` remembers a locker'
     throw new Failure('this gateway cannot list the lockers of a wallet', hint)
   }
 }
@@ -69,13 +69,13 @@ async function remember(
   return { ...locker, name, added: !before }
 }
 
-/** Its name is the one that the user gave it, if any: that among its tags is its owner's word. */
+/** Uses the name that the user gave, if any. The name among its tags was chosen by its owner and is not trusted. */
 function ofOther({ gateway }: Session, known: readonly KnownLocker[], locker: ListedLocker): Found {
   const { name = null } = named(known, gateway).find(({ receipt_id }) => receipt_id === locker.receipt_id) ?? {}
   return { ...locker, name, added: false }
 }
 
-/** The name that it was bought under, else one that says what it is. */
+/** The name of its purchase, or else a descriptive name. */
 function wantedName({ tags, provider, paid_at }: ListedLocker): string {
   const names = [lockerName(tags) ?? '', `${provider}-${paid_at.slice(0, 10)}`]
   return names.find((name) => nameObjection(name) === null) ?? 'locker'
@@ -119,12 +119,12 @@ function adviseNext({ output, gateway }: Session, own: readonly Found[], others:
   }
   if (others.some(({ name }) => name === null))
     output.note(
-      '\nAnybody can make you an operator. Add a locker only if you know its owner: `svc lockers add RECEIPT --name NAME`',
+      '\nAnyone can make you an operator. Add a locker only if you know its owner: `svc lockers add RECEIPT --name NAME`',
     )
   for (const { receipt_id } of own.filter(({ opened }) => !opened))
-    output.note(`${receipt_id} is paid, but was never opened: \`svc provision ${receipt_id}\``)
+    output.note(`${receipt_id} is paid, but not open yet: \`svc provision ${receipt_id}\``)
   for (const { receipt_id, known_at = '' } of own.filter((locker) => locker.known_at !== undefined))
     output.warn(
-      `${receipt_id} is known here as a locker of ${shown(known_at)}. If ${gateway} is the same gateway, \`svc lockers rm ${receipt_id}\` and list again`,
+      `${receipt_id} is known here as a locker of ${shown(known_at)}. If ${gateway} is the same gateway, run \`svc lockers rm ${receipt_id}\` and list again`,
     )
 }

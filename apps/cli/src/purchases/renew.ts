@@ -22,15 +22,15 @@ interface RenewOptions extends PriceLimit {
 export function add(program: Command, open: Open): void {
   program
     .command('renew')
-    .description('pay for more time or room in a locker that you have; asks before money moves')
+    .description('pay for more time or space in an existing locker; asks before it pays')
     .addArgument(lockerArgument())
-    .addOption(unitsOption('how many units; unless given, as many as keep its size for another full term'))
+    .addOption(unitsOption('how many units; by default the number that keeps its size for another full term'))
     .addOption(assetToPayIn())
     .addOption(maxOption())
     .addHelpText(
       'after',
       `
-What is left of the locker and what is bought are added up: the same size begins where the paid
+The purchased terms are added to what is left: the same size begins where the paid
 time ends, a larger one makes the locker larger at once. Its receipt, links and statements stay.
 After any error, run the same command again: it resumes the purchase and never pays twice.`,
     )
@@ -70,11 +70,11 @@ async function renew(session: Session, wanted: string | undefined, options: Rene
       ...(expires_at === null ? [] : [['until', shown(timeText(expires_at))] as const]),
     ]),
   )
-  if (!isPaidNow) output.note('\nThis purchase was already paid: nothing was paid now.')
-  output.note('\nNext: `svc status` shows what the locker has.')
+  if (!isPaidNow) output.note('\nThis purchase was already paid: no new payment was made.')
+  output.note('\nNext: `svc status` shows the terms of the locker.')
 }
 
-/** Null for a locker of somebody else: only those who may read it learn more than that it is paid. */
+/** Null for a locker of someone else: only its owner and operators may read its terms. */
 async function endOf(session: Session, locker: NamedLocker): Promise<string | null> {
   try {
     return (await (await session.lockerClient(locker)).usage(locker, session.host.signal)).expires_at
@@ -84,7 +84,7 @@ async function endOf(session: Session, locker: NamedLocker): Promise<string | nu
   }
 }
 
-/** What the locker has once it is paid. */
+/** The terms of the locker after the payment. */
 function goodsText(locker: NamedLocker, { extensions }: Quote): string {
   const { price_summary, renewal } = extensions.svc
   const { units, total_usd } = price_summary

@@ -21,7 +21,7 @@ import {
 export function add(program: Command, open: Open): void {
   program
     .command('status')
-    .description('what was bought for a locker and what of it is used; for all lockers where none is named')
+    .description('what was bought for a locker, and how much is used; all lockers by default')
     .addArgument(lockerArgument())
     .action(async (locker: string | undefined, _: object, command: Command) => status(await open(command), locker))
 }
@@ -67,7 +67,7 @@ function statusText({ host }: Session, locker: NamedLocker, usage: LockerUsage):
   ])
 }
 
-/** A row for each of these lockers. One that cannot be asked about does not keep the others from being shown. */
+/** A row for each of these lockers. A locker that cannot be read does not hide the others. */
 export async function showUsage(session: Session, lockers: readonly NamedLocker[]): Promise<void> {
   const { output, host } = session
   const rows: string[][] = []
@@ -76,7 +76,7 @@ export async function showUsage(session: Session, lockers: readonly NamedLocker[
     const usage = await usageOf(session, locker).catch(nullIfRefused)
     if (output.isJson && usage) showResult(session, locker, usage, () => '')
     if (!usage) {
-      warnings.push(`${lockerName(locker)} cannot be asked about: none of your keys may read it`)
+      warnings.push(`${lockerName(locker)} cannot be shown: none of your keys may read it`)
       continue
     }
     rows.push(rowOf(locker, usage))
@@ -86,7 +86,7 @@ export async function showUsage(session: Session, lockers: readonly NamedLocker[
   for (const warning of warnings) output.warn(warning)
 }
 
-/** Of a locker of somebody else, or at a gateway that has lost it. */
+/** Null for a locker of someone else, or if the gateway has lost it. */
 function nullIfRefused(error: unknown): null {
   if (isGatewayError(error, 'SIGNATURE_INVALID', 'locker_not_found')) return null
   throw error

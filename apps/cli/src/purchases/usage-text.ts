@@ -69,9 +69,7 @@ const REASONS: Record<NonNullable<LockerUsage['next_anchor']>['reason'], string>
 
 export function anchorOutlook({ next_anchor, has_unattested_changes }: LockerUsage): string {
   if (next_anchor === null)
-    return has_unattested_changes
-      ? 'none waiting: `svc attest` makes a statement about what has changed'
-      : 'none waiting'
+    return has_unattested_changes ? 'none waiting: `svc attest` makes a statement about the changes' : 'none waiting'
   const { at, reason } = next_anchor
   return shown(at === null ? REASONS[reason] : `${timeText(at)} at the earliest: ${REASONS[reason]}`)
 }

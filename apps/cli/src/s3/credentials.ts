@@ -1,4 +1,4 @@
-// `svc s3 credentials`. Secrets go to stdout when a format asks for them; without one, only how to set clients up.
+// `svc s3 credentials`. With a format, the secrets go to stdout; without a format, only setup instructions.
 
 import type { S3Credentials, WalletS3Credentials } from '@svc/sdk'
 import { shellWord } from '../output/shell-word.ts'
@@ -10,7 +10,7 @@ import { sessionSetup } from './setup.ts'
 export const FORMATS = ['env', 'json', 'process'] as const
 
 export interface CredentialOptions {
-  /** Of all lockers that the wallet owns. */
+  /** Credentials for all lockers that the wallet owns. */
   all?: true
   /** Minutes. */
   ttl?: number
@@ -45,7 +45,7 @@ export async function giveCredentials(session: Session, options: CredentialOptio
 
 type Given = S3Credentials | WalletS3Credentials
 
-/** As aws reads it from `credential_process`. */
+/** The document that aws reads from `credential_process`. */
 function processDocument(credentials: Given): string {
   return jsonLine({
     Version: 1,
@@ -70,7 +70,7 @@ function variables(credentials: Given): string {
     .join('\n')
 }
 
-/** The same command from anywhere, without its format: settings of this moment may be from options and variables. */
+/** The same command without its format. It repeats the settings, which may come from options and variables. */
 function commandAgain(
   { gateway, profile, settings }: Session,
   locker: NamedLocker | null,

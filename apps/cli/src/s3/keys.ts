@@ -1,4 +1,4 @@
-// `svc s3 keys`: made, listed and revoked by the owner.
+// `svc s3 keys`: the owner creates, lists and revokes keys.
 
 import type { S3Key, WalletS3Key } from '@svc/sdk'
 import { timeText } from '../output/quantities.ts'
@@ -8,7 +8,7 @@ import type { Session } from '../session.ts'
 import { keySetup } from './setup.ts'
 
 export interface KeyOptions {
-  /** Of all lockers that the wallet owns. */
+  /** Keys for all lockers that the wallet owns. */
   all?: true
 }
 
@@ -36,7 +36,7 @@ export async function newKey(session: Session, name: string, options: NewKeyOpti
       ['works until', timeText(shown(key.expires_at))],
     ]),
   )
-  output.note(`The secret is not shown again.\n\n${keySetup(key)}`)
+  output.note(`The secret will not be shown again.\n\n${keySetup(key)}`)
 }
 
 /** Null for all lockers of the wallet. */

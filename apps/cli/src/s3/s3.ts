@@ -9,17 +9,17 @@ const DEFAULT_DAYS = 90
 export function add(program: Command, open: Open): void {
   const s3 = program.command('s3').description('reach lockers with S3 clients: aws, rclone, restic, s3fs, boto3')
   s3.command('credentials')
-    .description('how to set clients up; with --format, credentials that end within the hour')
-    .option('--ttl <minutes>', `how long they work: 1 to ${MAX_S3_CREDENTIAL_MINUTES}, which is the default`, (text) =>
-      wholeNumber(text, MAX_S3_CREDENTIAL_MINUTES),
+    .description('show how to set up clients; with --format, print credentials that expire within the hour')
+    .option(
+      '--ttl <minutes>',
+      `how long they work: 1 to ${MAX_S3_CREDENTIAL_MINUTES} (default ${MAX_S3_CREDENTIAL_MINUTES})`,
+      (text) => wholeNumber(text, MAX_S3_CREDENTIAL_MINUTES),
     )
     .addOption(readOnlyOption())
     .addOption(prefixOption())
     .addOption(allOption())
     .addOption(
-      new Option('--format <form>', 'env: for a shell; json; process: what credential_process of aws wants').choices(
-        FORMATS,
-      ),
+      new Option('--format <form>', 'env: for a shell; json; process: for credential_process of aws').choices(FORMATS),
     )
     .action(async (options: CredentialOptions, command: Command) => giveCredentials(await open(command), options))
 
@@ -31,8 +31,8 @@ export function add(program: Command, open: Open): void {
     .action(async (options: KeyOptions, command: Command) => listKeys(await open(command), options))
   keys
     .command('new')
-    .description('make one; its secret is shown this once')
-    .argument('<name>', 'what it is for, to tell keys apart')
+    .description('create a key; its secret is shown only once')
+    .argument('<name>', 'its purpose, to tell keys apart')
     .addOption(
       new Option('--days <number>', `how long it works: 1 to ${MAX_S3_KEY_DAYS}`)
         .argParser((text) => wholeNumber(text, MAX_S3_KEY_DAYS))
@@ -46,7 +46,7 @@ export function add(program: Command, open: Open): void {
     )
   keys
     .command('revoke')
-    .description('end one, effective at once')
+    .description('revoke a key, effective immediately')
     .argument('<id>', 'its access key id, SVCK…')
     .addOption(allOption())
     .action(async (id: string, options: KeyOptions, command: Command) => revokeKey(await open(command), id, options))
@@ -57,12 +57,15 @@ function readOnlyOption(): Option {
 }
 
 function allOption(): Option {
-  return new Option('--all', 'of all lockers that the wallet owns, also later ones, and not of one').conflicts('prefix')
+  return new Option(
+    '--all',
+    'for all lockers that the wallet owns, including later ones, instead of one locker',
+  ).conflicts('prefix')
 }
 
 function prefixOption(): Option {
-  // A folder without its slash would also be the beginning of other names.
-  return new Option('--prefix <folder>', 'they reach this folder of the locker only').argParser((text) =>
+  // Without the slash, the prefix would also match other names.
+  return new Option('--prefix <folder>', 'limit them to this folder of the locker').argParser((text) =>
     text === '' || text.endsWith('/') ? text : `${text}/`,
   )
 }

@@ -1,4 +1,4 @@
-// What a wallet holds of well-known assets, read from a node of its chain.
+// The balances of a wallet in well-known assets, read from a node of its chain.
 
 import { jsonRpc } from '@svc/sdk/json-rpc'
 import { amountText, KNOWN_ASSETS, type KnownAsset } from '@svc/sdk/money'
@@ -15,7 +15,7 @@ export interface Balance {
 const TIMEOUT_MS = 10_000
 const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
 
-/** The chain's own coin first. Assets that it does not hold are left out, except the coin. */
+/** The balances, the chain's own coin first. Assets with a zero balance are left out, except the coin. */
 export async function readBalances(
   { namespace, address }: Pick<Key, 'namespace' | 'address'>,
   rpcUrl: string,
@@ -26,15 +26,15 @@ export async function readBalances(
   const ask = jsonRpc(rpcUrl, options)
   try {
     const assets = knownOn(namespace, await nodeNetwork(namespace, rpcUrl, options))
-    const held = namespace === 'solana' ? await solanaAmounts(assets) : await evmAmounts(assets)
-    const shownAssets = assets.filter(({ address: asset }, i) => i === 0 || (held.get(asset) ?? 0n) > 0n)
+    const amounts = namespace === 'solana' ? await solanaAmounts(assets) : await evmAmounts(assets)
+    const shownAssets = assets.filter(({ address: asset }, i) => i === 0 || (amounts.get(asset) ?? 0n) > 0n)
     return shownAssets.map(({ ticker, decimals, address: asset }) => ({
       asset: ticker,
-      amount: amountText(held.get(asset) ?? 0n, decimals),
+      amount: amountText(amounts.get(asset) ?? 0n, decimals),
     }))
   } catch (error) {
     signal.throwIfAborted()
-    throw new Failure(`${new URL(rpcUrl).host} does not tell the balance: ${shown(String((error as Error).message))}`)
+    throw new Failure(`${new URL(rpcUrl).host} did not return the balance: ${shown(String((error as Error).message))}`)
   }
 
   async function solanaAmounts([coin]: KnownAssets): Promise<Map<string, bigint>> {
@@ -43,12 +43,12 @@ export async function readBalances(
       ask('getBalance', [address, { commitment }]),
       ask('getTokenAccountsByOwner', [address, { programId: TOKEN_PROGRAM }, config]),
     ])) as [{ value: number }, { value: { account: { data: { parsed: { info: TokenInfo } } } }[] }]
-    const held = new Map([[coin.address, BigInt(lamports.value)]])
+    const amounts = new Map([[coin.address, BigInt(lamports.value)]])
     for (const { account } of accounts.value) {
       const { mint, tokenAmount } = account.data.parsed.info
-      held.set(mint, (held.get(mint) ?? 0n) + BigInt(tokenAmount.amount))
+      amounts.set(mint, (amounts.get(mint) ?? 0n) + BigInt(tokenAmount.amount))
     }
-    return held
+    return amounts
   }
 
   async function evmAmounts([coin, ...tokens]: KnownAssets): Promise<Map<string, bigint>> {
@@ -64,7 +64,7 @@ export async function readBalances(
 
 type KnownAssets = readonly [coin: KnownAsset, ...tokens: KnownAsset[]]
 
-/** On a chain of the namespace that nothing is sold on, those of the first network: its addresses may be there, too. */
+/** On an unknown chain of the namespace, the assets of the first network: their addresses may exist there, too. */
 function knownOn(namespace: Key['namespace'], own: string): KnownAssets {
   const assets = KNOWN_ASSETS.filter(({ network }) => network.startsWith(`${namespace}:`))
   const [first] = assets
@@ -77,7 +77,7 @@ interface TokenInfo {
   tokenAmount: { amount: string }
 }
 
-/** A contract that is not there answers nothing. */
+/** A missing contract returns an empty answer. */
 function quantity(hex: unknown): bigint {
   return hex === '0x' ? 0n : BigInt(String(hex))
 }

@@ -14,15 +14,15 @@ import {
 } from './settings.ts'
 
 export function add(program: Command, open: Open): void {
-  const config = program.command('config').description('settings, and where each comes from')
+  const config = program.command('config').description('show settings and their sources')
   const name = () => new Argument('<name>', 'which setting').choices(SETTING_NAMES)
   config
     .command('show', { isDefault: true })
-    .description('show all settings, as `svc config` alone does')
+    .description('show all settings, like `svc config` without a subcommand')
     .action(async (_: object, command: Command) => show(await open(command)))
   config
     .command('set')
-    .description('set one, for all commands from here on')
+    .description('set a value for all later commands')
     .addArgument(name())
     .argument('<value>', 'an address, a file or a locker')
     .action(async (setting: SettingName, value: string, _: object, command: Command) =>
@@ -49,9 +49,9 @@ function show({ output, settings, folder, profile }: Session): void {
 }
 
 async function set({ output, folder }: Session, name: SettingName, value: string): Promise<void> {
-  const kept = checkedSetting(name, value)
-  await saveSetting(folder, name, kept)
-  output.result({ [name]: kept }, () => `${name} is ${kept}`)
+  const stored = checkedSetting(name, value)
+  await saveSetting(folder, name, stored)
+  output.result({ [name]: stored }, () => `${name} is ${stored}`)
 }
 
 async function unset({ output, folder }: Session, name: SettingName): Promise<void> {
@@ -59,7 +59,7 @@ async function unset({ output, folder }: Session, name: SettingName): Promise<vo
   output.result({ [name]: null }, () => `${name} is no longer set`)
 }
 
-/** The value as it is kept; throws for one that cannot be. */
+/** The value to store; throws if it is invalid. */
 export function checkedSetting(name: SettingName, value: string): string {
   if (name === 'gateway') return gatewayUrl(value)
   if (name === 'agent') return agentUrl(value)

@@ -18,7 +18,7 @@ import { type Key, nodeFor } from './wallet.ts'
 export function add(program: Command, open: Open): void {
   program
     .command('doctor')
-    .description('check everything that commands need, and say what to do about what is missing')
+    .description('check everything that commands need, and show how to fix what is missing')
     .action(async (_: object, command: Command) => examine(await open(command)))
 }
 
@@ -26,7 +26,7 @@ interface Finding {
   check: string
   state: 'ok' | 'warning' | 'failed'
   text: string
-  /** What to do next; null where nothing needs to be done. */
+  /** The next step; null if nothing needs to be done. */
   next: string | null
 }
 
@@ -67,7 +67,7 @@ async function examineGateway(session: Session, findings: Finding[]): Promise<Di
   } catch (error) {
     host.signal.throwIfAborted()
     const { message, hint } = describeError(error)
-    const next = (await localHint(error)) ?? hint ?? 'try again later, or ask its operator'
+    const next = (await localHint(error)) ?? hint ?? 'try again later, or ask its admin'
     findings.push(failed('gateway', message, next))
     return null
   }
@@ -75,7 +75,7 @@ async function examineGateway(session: Session, findings: Finding[]): Promise<Di
 
 const MAX_ANSWER_BYTES = 1_048_576
 
-/** Without the retries of the client, which would only make the diagnosis slow. */
+/** Reads once, without the retries of the client, which would only slow down the diagnosis. */
 async function readOnce<T>({ gateway, host }: Session, path: string): Promise<T> {
   try {
     const response = await fetch(gateway + path, {
@@ -93,11 +93,7 @@ function healthFinding(gateway: string, { status, checks, providers, warnings = 
   const parts = Object.entries({ ...checks, ...providers }).filter(([, state]) => state === 'failing')
   if (status === 'ok' && parts.length === 0 && warnings.length === 0) return ok('gateway', `${gateway} (${text})`)
   const problems = [...parts.map(([name]) => `${name} is failing`), ...warnings].join('; ')
-  return warning(
-    'gateway',
-    `${gateway} (${text}) is unhealthy: ${problems}`,
-    'some commands may fail; ask its operator',
-  )
+  return warning('gateway', `${gateway} (${text}) is unhealthy: ${problems}`, 'some commands may fail; ask its admin')
 }
 
 function versionFinding({ version }: Health): Finding {
@@ -106,31 +102,31 @@ function versionFinding({ version }: Health): Finding {
   return warning(
     'versions',
     `svc ${VERSION}, gateway ${version}`,
-    'install a version of svc that begins with the same number',
+    'install a version of svc with the same major number',
   )
 }
 
 function clockFinding(ahead: number): Finding {
   const seconds = Math.round(Math.abs(ahead))
-  if (seconds <= MAX_CLOCK_LEAD_SECONDS) return ok('clock', `within ${Math.max(1, seconds)} s of the gateway's`)
-  const text = `yours is ${durationText(seconds)} ${ahead > 0 ? 'behind' : 'ahead of'} the gateway's: it refuses what you sign`
+  if (seconds <= MAX_CLOCK_LEAD_SECONDS) return ok('clock', `within ${Math.max(1, seconds)} s of the gateway's clock`)
+  const text = `yours is ${durationText(seconds)} ${ahead > 0 ? 'behind' : 'ahead of'} the gateway's clock: it refuses your signatures`
   return failed('clock', text, 'set the clock of this machine, preferably with NTP')
 }
 
 async function examineKeys({ folder, gateway }: Session): Promise<Finding> {
   const pins = await readPins(folder, gateway)
-  if (pins) return ok('keys', `those of the gateway have been pinned since ${pins.pinned_at.slice(0, 10)}`)
-  return warning('keys', 'those of the gateway are not pinned: whatever keys it shows are trusted', '`svc keys pin`')
+  if (pins) return ok('keys', `the keys of the gateway have been pinned since ${pins.pinned_at.slice(0, 10)}`)
+  return warning('keys', 'the keys of the gateway are not pinned: any key that it shows is trusted', '`svc keys pin`')
 }
 
 async function examineWallets(session: Session, index: Discovery | null): Promise<Finding[]> {
   try {
     const keys = await session.keys()
-    if (keys.length === 0) return [failed('wallet', 'there is none', '`svc wallet new`, or `svc wallet import`')]
+    if (keys.length === 0) return [failed('wallet', 'you have no wallet', '`svc wallet new`, or `svc wallet import`')]
     return (await Promise.all(keys.map((key) => examineWallet(session, key, index)))).flat()
   } catch (error) {
     const { message, hint } = describeError(error)
-    return [failed('wallet', message, hint ?? 'name another with --wallet')]
+    return [failed('wallet', message, hint ?? 'name another wallet with --wallet')]
   }
 }
 
@@ -144,16 +140,16 @@ async function examineWallet(session: Session, key: Key, index: Discovery | null
     const sold = index?.payment.networks.map((one) => one.network) ?? [network]
     const chain = sold.includes(network)
       ? ok('node', `${node} is on ${network}`)
-      : failed('node', `${node} is on ${network}, where this gateway sells nothing`, `it sells on ${sold.join(', ')}`)
+      : failed('node', `${node} is on ${network}, where this gateway sells nothing`, `use a node of ${sold.join(', ')}`)
     const balances = await readBalances(key, rpcUrl, host.signal)
-    const held = balances.map(({ amount, asset }) => `${amount} ${asset}`).join(', ')
+    const amounts = balances.map(({ amount, asset }) => `${amount} ${asset}`).join(', ')
     const isEmpty = balances.every(({ amount }) => amount === '0')
     const fill = index?.environment === 'development' ? '`svc faucet` fills it' : `send coins to ${key.address}`
-    return [wallet, chain, isEmpty ? warning('balance', held, fill) : ok('balance', held)]
+    return [wallet, chain, isEmpty ? warning('balance', amounts, fill) : ok('balance', amounts)]
   } catch (error) {
     host.signal.throwIfAborted()
     const { message, hint } = describeError(error)
-    return [wallet, warning('node', message, hint ?? 'paying needs one: --primary-rpc or --evm-rpc')]
+    return [wallet, warning('node', message, hint ?? 'payments need a node: --primary-rpc or --evm-rpc')]
   }
 }
 
@@ -166,7 +162,7 @@ async function networkOf({ namespace }: Key, rpcUrl: string, signal: AbortSignal
     const { host: node } = new URL(rpcUrl)
     throw new Failure(
       `the node at ${node} does not answer: ${(error as Error).message}`,
-      'is it running, and is this its address?',
+      'check that it is running at this address',
     )
   }
 }

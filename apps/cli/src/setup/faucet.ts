@@ -11,9 +11,11 @@ import { nodeFor } from './wallet.ts'
 export function add(program: Command, open: Open): void {
   program
     .command('faucet')
-    .description('coins without value for your wallet, on the local chains of `npm start`')
-    .argument('[asset]', 'which one; unless given, the coin for fees and USDC', (text: string) => text.toUpperCase())
-    .argument('[amount]', 'how much of it', amount)
+    .description('get coins without value for your wallet, on the local chains of `npm start`')
+    .argument('[asset]', 'ticker of the asset; by default the coin for fees, and USDC', (text: string) =>
+      text.toUpperCase(),
+    )
+    .argument('[amount]', 'how much', amount)
     .action(async (asset: string | undefined, wanted: string | undefined, _: object, command: Command) =>
       giveCoins(await open(command), asset, wanted),
     )
@@ -29,8 +31,7 @@ async function giveCoins(session: Session, asset: string | undefined, wanted = '
   const { output, host, settings, gateway } = session
   const key = await session.keyFor(null)
   const node = nodeFor(key, settings, gateway)
-  if (!isPrivateHost(node))
-    throw new UsageError('there is no faucet for real money', 'it works with the chains of `npm start`')
+  if (!isPrivateHost(node)) throw new UsageError('real chains have no faucet', 'use the local chains of `npm start`')
   const ask = jsonRpc(node, { signal: host.signal })
   const gifts = asset === undefined ? Object.entries(DEV_GIFTS[key.namespace]) : [[asset, wanted] as const]
   for (const [ticker, much] of gifts) {
@@ -38,14 +39,14 @@ async function giveCoins(session: Session, asset: string | undefined, wanted = '
       host.signal.throwIfAborted()
       throw new Failure(
         `${node} gives nothing: ${shown(error.message)}`,
-        'is `npm start` running, and is this its chain?',
+        'check that `npm start` is running, and that this is its chain',
       )
     })
   }
-  // A chain takes a moment to confirm what it has just given.
+  // A chain needs a moment to confirm the transfer.
   const balances = await readBalances(key, node, host.signal, 'processed')
   output.result({ address: key.address, given: Object.fromEntries(gifts), balances }, () => {
-    const held = balances.map(({ amount: much, asset: ticker }) => `${much} ${ticker}`).join(', ')
-    return `${key.address} now holds ${held}`
+    const amounts = balances.map(({ amount: much, asset: ticker }) => `${much} ${ticker}`).join(', ')
+    return `${key.address} now has ${amounts}`
   })
 }

@@ -7,23 +7,23 @@ import { userFolder } from '@svc/sdk/user-folder'
 import { Failure } from '../errors.ts'
 import type { Environment } from '../host.ts'
 
-const ONLY_US = 0o700
+const OWNER_ONLY = 0o700
 
 export function configFolder(env: Environment): string {
   const folder = userFolder(env, 'XDG_CONFIG_HOME')
   if (folder !== null) return folder
   throw new Failure(
-    'there is no place to remember payments and keys: nothing says where your home is',
+    'payments and keys cannot be stored: no home folder is set',
     'set HOME or XDG_CONFIG_HOME to a permanent folder',
   )
 }
 
 export async function openFolder(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: ONLY_US }).catch(({ message }: Error) => {
-    throw new Failure(`svc cannot remember anything: ${message}`, 'set XDG_CONFIG_HOME to another permanent folder')
+  await mkdir(folder, { recursive: true, mode: OWNER_ONLY }).catch(({ message }: Error) => {
+    throw new Failure(`svc cannot store anything: ${message}`, 'set XDG_CONFIG_HOME to another permanent folder')
   })
   const { mode } = await stat(folder)
-  if (process.platform !== 'win32' && (mode & 0o077) !== 0) await chmod(folder, ONLY_US)
+  if (process.platform !== 'win32' && (mode & 0o077) !== 0) await chmod(folder, OWNER_ONLY)
 }
 
 /** Null if the file does not exist. */
@@ -32,7 +32,7 @@ export async function readJson<T>(path: string): Promise<T | null> {
     return JSON.parse(await readFile(path, 'utf8')) as T
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
-    if (error instanceof SyntaxError) throw new Failure(`${path} is not JSON`, 'fix it, or move it away')
+    if (error instanceof SyntaxError) throw new Failure(`${path} is not JSON`, 'correct it, or move it away')
     throw error
   }
 }

@@ -20,16 +20,16 @@ export function add(program: Command, open: Open): void {
   const keys = program.command('keys').description('the keys that a gateway signs with')
   keys
     .command('show', { isDefault: true })
-    .description('show the keys of the gateway and compare them with the pinned ones, as `svc keys` alone does')
+    .description('show the keys of the gateway and compare them with the pinned ones, like `svc keys` without a subcommand')
     .action(async (_: object, command: Command) => show(await open(command)))
   keys
     .command('pin')
-    .description('trust these keys, and no others, from here on')
+    .description('trust only these keys from now on')
     .argument(
       '[key...]',
-      'public keys in hex, which you got another way; without them the gateway is asked and trusted',
+      'public keys in hex, from a trusted source; by default the gateway’s own list is trusted',
     )
-    .option('--replace', 'also where other keys are pinned already')
+    .option('--replace', 'replace keys that are already pinned')
     .action(async (hexes: string[], options: PinOptions, command: Command) => pin(await open(command), hexes, options))
 }
 
@@ -48,25 +48,25 @@ async function show(session: Session): Promise<void> {
     ...(found && { followed: [...found.paths.keys()], revoked: [...found.revoked.keys()] }),
   }
   output.result(document, () => keysText(document.keys, body.next ?? [], logs))
-  if (!found) return output.note('\nNone is pinned: `svc keys pin` trusts them from here on.')
+  if (!found) return output.note('\nNo key is pinned: `svc keys pin` trusts these from now on.')
   for (const [hex, since] of found.revoked) {
     if (trusted.has(hex))
       output.warn(`${issuerKeyId(hex)} was revoked as of ${isoSeconds(since)}: it may have been stolen`)
   }
-  const strange = body.keys.filter(({ public_key_hex }) => !trusted.has(public_key_hex))
-  if (strange.length > 0)
+  const unpinned = body.keys.filter(({ public_key_hex }) => !trusted.has(public_key_hex))
+  if (unpinned.length > 0)
     throw new NotVerified(
-      `the gateway shows keys that are not pinned: ${[...new Set(strange.map(named(found)))].join(', ')}`,
-      'ask its operator, not the gateway; then `svc keys pin --replace`',
+      `the gateway shows keys that are not pinned: ${[...new Set(unpinned.map(named(found)))].join(', ')}`,
+      'ask the gateway’s admin through another channel; then `svc keys pin --replace`',
     )
-  const strangeLog = logs.find(({ pinned }) => !pinned)
-  if (strangeLog && knownLogs.length > 0) throw otherLog(strangeLog.vkey)
+  const unpinnedLog = logs.find(({ pinned }) => !pinned)
+  if (unpinnedLog && knownLogs.length > 0) throw otherLog(unpinnedLog.vkey)
 }
 
 function otherLog(vkey: string): NotVerified {
   return new NotVerified(
     `the gateway shows a log that is not pinned: ${shown(vkey)}`,
-    'ask its operator why there is a new log; then `svc keys pin --replace`',
+    'ask the gateway’s admin why there is a new log; then `svc keys pin --replace`',
   )
 }
 
@@ -77,13 +77,13 @@ function named({ refused }: FollowedKeys) {
   }
 }
 
-/** Keys that the pinned ones have endorsed are pinned too, with what led to them (ADD-37). */
+/** Also pins the keys that pinned keys have endorsed, with the endorsements (ADD-37). */
 async function follow(
   { output, folder, gateway, host }: Session,
   pins: ReadPins,
   list: SigningKeys,
 ): Promise<FollowedKeys> {
-  const { pinned, before, listed, read: _, file: __, ...kept } = pins
+  const { pinned, before, listed, read: _, file: __, ...saved } = pins
   const { endorsements = [], revocations = [] } = list
   const changes = {
     endorsements: [...listed.changes.endorsements, ...endorsements],
@@ -97,11 +97,11 @@ async function follow(
     endorsements: [...new Set([...found.paths.values()].flat())],
   }
   const steps = [...(pins.followed ?? []), ...(found.paths.size > 0 ? [step] : [])]
-  await savePins(folder, { ...kept, followed: steps, revocations: found.revocations })
+  await savePins(folder, { ...saved, followed: steps, revocations: found.revocations })
   for (const [hex, path] of found.paths) {
     const ids = [...path.map(({ body }) => body.endorser.key_id), issuerKeyId(hex)]
     output.warn(
-      `THE GATEWAY HAS A NEW KEY, ${hex}. It is trusted from here on, because a pinned key endorsed it: ${ids.join(' → ')}`,
+      `THE GATEWAY HAS A NEW KEY, ${hex}. It is trusted from now on, because a pinned key endorsed it: ${ids.join(' → ')}`,
     )
   }
   return found
@@ -134,7 +134,7 @@ function keysText(
 async function pin(session: Session, hexes: readonly string[], { replace = false }: PinOptions): Promise<void> {
   const { output, folder, gateway, host } = session
   const pinned_at = new Date(host.now()).toISOString()
-  const found = hexes.length > 0 ? keysInHand(hexes) : await keysOfGateway(session)
+  const found = hexes.length > 0 ? givenHexKeys(hexes) : await keysOfGateway(session)
   const pins: Pins = { gateway, pinned_at, ...found }
   const read = readPinnedKeys(pins.keys)
   if (!read.ok) throw hexes.length > 0 ? new UsageError(read.problem) : new Failure(`its key list: ${read.problem}`)
@@ -147,12 +147,12 @@ async function pin(session: Session, hexes: readonly string[], { replace = false
     () => `${counted(keys.length, 'key')} of ${gateway} pinned: ${keys.join(', ')}${ofLogs}`,
   )
   if (hexes.length === 0)
-    output.note('They came from the gateway itself. Compare them with what its operator publishes elsewhere.')
+    output.note('They came from the gateway itself. Compare them with the keys that its admin publishes elsewhere.')
 }
 
 type KeysToPin = Pick<Pins, 'keys' | 'anchor_signer' | 'domain_tag'>
 
-function keysInHand(hexes: readonly string[]): KeysToPin {
+function givenHexKeys(hexes: readonly string[]): KeysToPin {
   return { keys: hexes.join('\n'), anchor_signer: null, domain_tag: null }
 }
 
@@ -169,11 +169,11 @@ function requireUnpinned(before: ReadPins | null, found: { keys: PinnedKey[]; lo
   if (!before) return
   const [known, keys] = [keyHexes(before.read), keyHexes(found.keys)]
   const [knownLogs, logs] = [logTexts(before.listed.logs), logTexts(found.logs)]
-  const strangeLog = logs.find((vkey) => !knownLogs.includes(vkey))
-  if (knownLogs.length > 0 && strangeLog !== undefined) throw otherLog(strangeLog)
+  const unpinnedLog = logs.find((vkey) => !knownLogs.includes(vkey))
+  if (knownLogs.length > 0 && unpinnedLog !== undefined) throw otherLog(unpinnedLog)
   if (known.length === keys.length && known.every((key) => keys.includes(key))) return
   throw new NotVerified(
     `other keys have been pinned since ${before.pinned_at}: ${known.join(', ')}`,
-    'if its operator says that the keys have changed: `svc keys pin --replace`',
+    'if the gateway’s admin confirms that the keys have changed: `svc keys pin --replace`',
   )
 }

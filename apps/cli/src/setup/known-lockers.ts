@@ -15,8 +15,8 @@ export interface KnownLocker {
   name: string | null
   added_at: string
   /**
-   * Written by 1.1.0 alone, which remembered the lockers of others unasked: the key that operates it. Its name came from
-   * the owner, so no command finds it by name until the user adds it again.
+   * The key that operates the locker. Only version 1.1.0 wrote it, which remembered lockers of others without being
+   * asked. The name came from the owner, so no command finds the locker by name until the user adds it again.
    */
   operator?: string
 }
@@ -25,19 +25,19 @@ export function isReceiptId(text: string): boolean {
   return /^rcpt_[0-9a-f]{32}$/.test(text)
 }
 
-/** A locker that is known keeps what the new entry does not say, but for a name that its owner chose. */
+/** A known locker keeps the fields that the new entry does not have, except a name that its owner chose. */
 export async function rememberLocker(folder: string, locker: KnownLocker): Promise<KnownLocker> {
   const file = fileOf(folder, locker.receipt_id)
   const known = await readJson<KnownLocker>(file)
   const { operator, ...before }: Partial<KnownLocker> = known?.gateway === locker.gateway ? known : {}
-  const kept = {
+  const merged = {
     ...before,
     ...locker,
     name: locker.name ?? (operator === undefined ? before.name : null) ?? null,
     owner: locker.owner ?? before.owner ?? null,
   }
-  await writeJson(file, kept)
-  return kept
+  await writeJson(file, merged)
+  return merged
 }
 
 /** The lockers at a gateway that the user named or bought. */
@@ -79,7 +79,7 @@ export function findLocker(known: readonly KnownLocker[], gateway: string, wante
   if (wanted === null) return onlyLocker(known, here, gateway)
   const isWanted = ({ receipt_id, locker_id, name }: KnownLocker) => [receipt_id, locker_id, name].includes(wanted)
   const found = here.filter(isWanted)
-  if (found.length > 1) throw new UsageError(`several lockers are called ${wanted}`, `give one of: ${idsOf(found)}`)
+  if (found.length > 1) throw new UsageError(`several lockers have the name ${wanted}`, `give one of: ${idsOf(found)}`)
   if (found[0]) return found[0]
   const ofOther = known.find((locker) => locker.gateway === gateway && isWanted(locker))
   if (ofOther?.name === wanted) throw namedByOwner(ofOther)
@@ -90,7 +90,7 @@ export function findLocker(known: readonly KnownLocker[], gateway: string, wante
 
 function namedByOwner({ receipt_id, owner, name }: KnownLocker): UsageError {
   return new UsageError(
-    `${name} is what ${owner} calls a locker that you only operate`,
+    `${name} is the name that ${owner} gave to a locker that you only operate`,
     `to use their locker: \`svc lockers add ${receipt_id} --name NAME\``,
   )
 }
@@ -99,7 +99,10 @@ function onlyLocker(known: readonly KnownLocker[], here: readonly KnownLocker[],
   const [first, ...others] = here
   if (!first) throw new UsageError(`no locker is known at ${gateway}`, adviceWithout(known))
   if (others.length === 0) return first
-  throw new UsageError(`which locker? ${here.length} are known at ${gateway}`, `--locker takes one of: ${idsOf(here)}`)
+  throw new UsageError(
+    `name one of the ${here.length} lockers that are known at ${gateway}`,
+    `give --locker with one of: ${idsOf(here)}`,
+  )
 }
 
 function idsOf(lockers: readonly KnownLocker[]): string {
@@ -110,11 +113,11 @@ function adviceFor(known: readonly KnownLocker[], here: readonly KnownLocker[], 
   const elsewhere = known.find(({ receipt_id, locker_id, name }) => [receipt_id, locker_id, name].includes(wanted))
   if (elsewhere) return `it is at another gateway: --gateway ${elsewhere.gateway}`
   if (here.length > 0) return `known are: ${idsOf(here)}`
-  return '`svc lockers --remote` finds those of your wallet; --locker also takes a receipt id (rcpt_…)'
+  return '`svc lockers --remote` finds the lockers of your wallet; --locker also accepts a receipt id (rcpt_…)'
 }
 
 function adviceWithout(known: readonly KnownLocker[]): string {
   const gateways = [...new Set(known.map(({ gateway }) => gateway))].join(', ')
   const elsewhere = gateways === '' ? '' : `; lockers are known at ${gateways} (--gateway)`
-  return `\`svc buy\` buys one; \`svc lockers --remote\` finds those of your wallet${elsewhere}`
+  return `\`svc buy\` buys one; \`svc lockers --remote\` finds the lockers of your wallet${elsewhere}`
 }

@@ -1,4 +1,4 @@
-// The pinned keys of a gateway, as they were when they were pinned.
+// The pinned keys of a gateway.
 
 import { join } from 'node:path'
 import { type FollowedBefore, followKeys } from '@svc/protocol/follow-keys'
@@ -16,9 +16,9 @@ export interface Pins {
   /** The key that publishes on chain, in base58; null if unknown. */
   anchor_signer: string | null
   domain_tag: string | null
-  /** Keys that the pinned ones have endorsed since, and how. */
+  /** Keys that pinned keys have endorsed since then, with the endorsements. */
   followed?: Followed[]
-  /** The valid ones that the gateway has shown. 1.1.0 kept the list as the gateway showed it. */
+  /** The valid revocations that the gateway has shown. Version 1.1.0 stored the unchecked list. */
   revocations?: Revocation[]
 }
 
@@ -30,15 +30,15 @@ interface Followed {
 
 export interface ReadPins extends Pins {
   file: string
-  /** The followed ones included. */
+  /** The pinned keys, including followed ones. */
   read: PinnedKey[]
   pinned: PinnedKey[]
   before: FollowedBefore[]
-  /** What the pinned list says besides. */
+  /** The other contents of the pinned list. */
   listed: ListedChanges
 }
 
-/** Null if none are pinned. */
+/** Null if no keys are pinned. */
 export async function readPins(folder: string, gateway: string): Promise<ReadPins | null> {
   const file = fileOf(folder, gateway)
   const pins = await readJson<Pins>(file)
@@ -67,7 +67,7 @@ export function keyHexes(keys: readonly PinnedKey[]): string[] {
   return [...new Set(keys.map(({ publicKeyHex }) => publicKeyHex))]
 }
 
-/** As name+hash+base64. */
+/** Log keys as name+hash+base64. */
 export function logTexts(logs: readonly NoteKey[]): string[] {
   return logs.map(formatKey)
 }

@@ -26,9 +26,9 @@ interface GlobalOptions {
 export function add(program: Command, open: Open): void {
   const profile = program
     .command('profile')
-    .description('several gateways and wallets, each with its own settings, lockers, pinned keys and payments')
+    .description('profiles for several gateways and wallets, with separate settings, lockers, pinned keys and payments')
   const name = () => new Argument('<name>', 'which profile')
-  // The profile that is in use may be missing: these commands repair that.
+  // The current profile may be missing: these commands repair that.
   const openHome = (command: Command) => open(command, { profile: DEFAULT_PROFILE })
   profile
     .command('ls', { isDefault: true })
@@ -36,17 +36,19 @@ export function add(program: Command, open: Open): void {
     .action(async (_: object, command: Command) => list(await openHome(command), command.optsWithGlobals()))
   profile
     .command('new')
-    .description('make one; --gateway, --wallet and the other settings that are given become its own')
+    .description('create a profile with the given settings (--gateway, --wallet, …)')
     .addArgument(name())
     .action(async (wanted: string, _: object, command: Command) => create(await openHome(command), wanted))
   profile
     .command('use')
-    .description('use it in all commands from here on; --profile and SVC_PROFILE choose another for one')
+    .description('use a profile in all later commands; --profile and SVC_PROFILE override it for one')
     .addArgument(name())
     .action(async (wanted: string, _: object, command: Command) => use(await openHome(command), wanted))
   profile
     .command('rm')
-    .description('forget one with its lockers, pinned keys and payments; at the gateway nothing changes; asks first')
+    .description(
+      'delete a profile with its lockers, pinned keys and payments; the lockers themselves do not change; asks first',
+    )
     .addArgument(name())
     .action(async (wanted: string, _: object, command: Command) => remove(await openHome(command), wanted))
 }
@@ -89,19 +91,19 @@ async function create({ output, folder: home, settings }: Session, name: string)
   const folder = await makeProfile(home, name)
   for (const [setting, value] of given) await saveSetting(folder, setting, value)
   output.result({ name, folder, settings: Object.fromEntries(given) }, () => `profile ${name} is in ${folder}`)
-  output.note(`\`svc profile use ${name}\` makes it the usual one; \`svc --profile ${name} …\` uses it once.`)
+  output.note(`\`svc profile use ${name}\` makes it the default; \`svc --profile ${name} …\` uses it for one command.`)
 }
 
 async function use({ output, folder: home, host }: Session, name: string): Promise<void> {
   const profile = { name, folder: profileFolder(home, name), from: 'the command' }
   await requireProfile(home, profile)
   await chooseProfile(home, name)
-  output.result({ profile: name }, () => `commands use the profile ${name} from here on`)
+  output.result({ profile: name }, () => `commands now use the profile ${name}`)
   const { SVC_PROFILE } = host.env
   if (SVC_PROFILE && SVC_PROFILE !== name) output.warn(`SVC_PROFILE is set, so they use ${SVC_PROFILE} here`)
 }
 
-/** What a profile holds besides a wallet, which is money. */
+/** The entries of a profile that can be deleted; a wallet is money, so it is not among them. */
 const FORGETTABLE = ['config.json', 'lockers', 'keys', 'journal']
 
 async function remove(session: Session, name: string): Promise<void> {
@@ -111,7 +113,7 @@ async function remove(session: Session, name: string): Promise<void> {
   await requireProfile(home, { name, folder, from: 'the command' })
   const others = (await readdir(folder)).filter((file) => !FORGETTABLE.includes(file))
   if (others.length > 0)
-    throw new Failure(`${folder} holds what may be worth keeping: ${shown(others.join(', '))}`, 'move it away first')
+    throw new Failure(`${folder} contains other files: ${shown(others.join(', '))}`, 'move them away first')
   const lockers = counted((await knownLockers(folder)).length, 'locker')
   const isAgreed = await session.confirm(`Forget the profile ${name}, with ${lockers} and the records of its payments?`)
   if (!isAgreed) throw new Failure('nothing was removed')

@@ -12,7 +12,7 @@ export const DEFAULT_PROFILE = 'default'
 export interface Profile {
   name: string
   folder: string
-  /** For people: `--profile`, `SVC_PROFILE`, `svc profile use`, or `default`. */
+  /** The source, as text for users: `--profile`, `SVC_PROFILE`, `svc profile use`, or `default`. */
   from: string
 }
 
@@ -29,9 +29,9 @@ async function choose(
 ): Promise<[name: string, from: string]> {
   if (option !== undefined) return [option, '--profile']
   if (SVC_PROFILE) return [SVC_PROFILE, 'SVC_PROFILE']
-  const kept = await readJson<{ profile?: unknown }>(choiceFile(home))
-  if (kept === null) return [DEFAULT_PROFILE, 'default']
-  return [String(kept.profile), '`svc profile use`']
+  const choice = await readJson<{ profile?: unknown }>(choiceFile(home))
+  if (choice === null) return [DEFAULT_PROFILE, 'default']
+  return [String(choice.profile), '`svc profile use`']
 }
 
 /** The profile that commands use; throws if it does not exist. */
@@ -42,18 +42,18 @@ export async function namedProfile(env: Environment, option: string | undefined)
   return profile
 }
 
-/** A profile in a folder of its own. */
+/** A profile in the given folder. */
 export function profileAt(folder: string): Profile {
   return { name: folder, folder, from: 'its folder' }
 }
 
-/** Another profile instead of a missing one might pay with another wallet. */
+/** Throws if the profile is missing: a fallback to another profile might pay with another wallet. */
 export async function requireProfile(home: string, { name, folder, from }: Profile): Promise<void> {
   if (name === DEFAULT_PROFILE || (await exists(folder))) return
   const names = (await profileNames(home)).join(', ')
   throw new UsageError(
-    `there is no profile ${JSON.stringify(name)} (from ${from})`,
-    `there are: ${names}; \`svc profile new ${name}\` makes it, \`svc profile use NAME\` chooses another`,
+    `the profile ${JSON.stringify(name)} (from ${from}) does not exist`,
+    `existing profiles: ${names}; \`svc profile new ${name}\` creates it, \`svc profile use NAME\` chooses another`,
   )
 }
 
@@ -62,7 +62,7 @@ export async function chooseProfile(home: string, name: string): Promise<void> {
   else await writeJson(choiceFile(home), { profile: name })
 }
 
-/** The default one first, then by name. */
+/** The default profile first, then by name. */
 export async function profileNames(home: string): Promise<string[]> {
   const names = await readdir(join(home, 'profiles')).catch(() => [])
   return [DEFAULT_PROFILE, ...names.filter(isProfileName).sort()]
@@ -72,7 +72,7 @@ export async function profileNames(home: string): Promise<string[]> {
 export async function makeProfile(home: string, name: string): Promise<string> {
   const folder = profileFolder(home, name)
   if (name === DEFAULT_PROFILE || (await exists(folder)))
-    throw new UsageError(`there is a profile ${name} already`, `\`svc --profile ${name} config\` shows it`)
+    throw new UsageError(`the profile ${name} already exists`, `\`svc --profile ${name} config\` shows it`)
   await openFolder(home)
   await openFolder(folder)
   return folder

@@ -1,5 +1,5 @@
-// The settings. An option takes precedence over a variable, and a variable over `config.json`. A profile that an option
-// names is an option: its `config.json` takes precedence over variables, which may be of another gateway.
+// The settings. An option takes precedence over a variable, and a variable over `config.json`. If an option names the
+// profile, its `config.json` takes precedence over variables, which may belong to another gateway.
 
 import { join } from 'node:path'
 import { LOCAL_GATEWAY, localAgent } from '@svc/sdk/local-services'
@@ -21,7 +21,7 @@ export const SETTING_NAMES = Object.keys(SETTINGS) as SettingName[] // Object.ke
 
 export interface Setting {
   value: string
-  /** For people: `--gateway`, `SVC_GATEWAY`, the file, or `default`. */
+  /** The source, as text for users: `--gateway`, `SVC_GATEWAY`, the file, or `default`. */
   from: string
 }
 
@@ -38,10 +38,10 @@ export async function readSettings(
   { isFileFirst = false } = {},
 ): Promise<Settings> {
   const file = configFile(folder)
-  const kept = await readValues(file)
+  const saved = await readValues(file)
   const settingOf = (name: SettingName): Setting | null => {
     const { variable } = SETTINGS[name]
-    const [option, fromEnv, fromFile, fallback] = [options[name], env[variable], kept[name], DEFAULTS[name]]
+    const [option, fromEnv, fromFile, fallback] = [options[name], env[variable], saved[name], DEFAULTS[name]]
     if (option !== undefined) return { value: option, from: `--${name}` }
     const ofFile = fromFile === undefined ? null : { value: fromFile, from: file }
     if (isFileFirst && ofFile) return ofFile
@@ -66,7 +66,10 @@ async function readValues(file: string): Promise<Values> {
   const values = (await readJson<Record<string, unknown>>(file)) ?? {}
   for (const [name, value] of Object.entries(values)) {
     if (!isSettingName(name) || typeof value !== 'string')
-      throw new UsageError(`${file}: ${name} is not a setting, or not a text`, `settings: ${SETTING_NAMES.join(', ')}`)
+      throw new UsageError(
+        `${file}: ${name} is not a setting, or its value is not text`,
+        `settings: ${SETTING_NAMES.join(', ')}`,
+      )
   }
   return values as Values // as just checked
 }
@@ -88,11 +91,11 @@ export function webAddress(text: string, what: string): string {
   const url = URL.parse(text)
   if (!url || !['http:', 'https:'].includes(url.protocol))
     throw new UsageError(`${JSON.stringify(text)} is not the address of ${what}`, 'for example https://gateway.example')
-  if (url.username || url.password) throw new UsageError(`the address of ${what} must not hold a password`)
+  if (url.username || url.password) throw new UsageError(`the address of ${what} must not contain a password`)
   return text
 }
 
-/** The address of the agent service. For a local gateway the default is the one that `npm start` serves. */
+/** The address of the agent service. For a local gateway the default is the service that `npm start` starts. */
 export function agentAddress({ agent }: Settings, gateway: string): string {
   if (agent) return agentUrl(agent.value)
   const local = localAgent(gateway)

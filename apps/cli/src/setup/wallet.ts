@@ -14,17 +14,17 @@ export async function findKeys(env: Environment, wallet: Setting | null): Promis
   const keys = wallet ? [await keyInFile(wallet.value)] : []
   if (wallet?.from !== '--wallet' && env.SVC_EVM_KEY) keys.push(keyInVariable(env.SVC_EVM_KEY))
   if (keys.length > 0) return keys
-  const usual = usualFile(env)
+  const usual = defaultFile(env)
   return usual && (await exists(usual)) ? [await keyInFile(usual)] : []
 }
 
-/** The files that keys may be read from, and the folder of svc, which has those of all profiles. */
+/** The files that may contain keys, and the folder of svc, which contains the keys of all profiles. */
 export function keyFiles(env: Environment, wallet: Setting | null): string[] {
-  return [configFolder(env), wallet?.value, usualFile(env)].filter((path) => typeof path === 'string')
+  return [configFolder(env), wallet?.value, defaultFile(env)].filter((path) => typeof path === 'string')
 }
 
 /** The default key file of the Solana tools. */
-function usualFile(env: Environment): string | null {
+function defaultFile(env: Environment): string | null {
   const home = homeFolder(env)
   return home && join(home, '.config', 'solana', 'id.json')
 }
@@ -44,7 +44,7 @@ async function exists(path: string): Promise<boolean> {
 
 export interface Key extends keys.Key {
   address: string
-  /** For people: the file or variable that holds the key. */
+  /** The file or variable with the key, as text for users. */
   from: string
 }
 
@@ -74,7 +74,7 @@ function hintFor(code: keys.KeyFileError['code'], from: string): string {
     case 'readable_by_others':
       return `chmod 600 ${shellWord(from)}`
     case 'encrypted':
-      return 'export the plain key to a file with mode 600, and name that'
+      return 'export the plain key to a file with mode 600, and name that file'
     default:
       return 'name a key file with --wallet or SVC_WALLET'
   }
@@ -85,7 +85,7 @@ const NODES = {
   eip155: { setting: 'evm-rpc', chain: 'the EVM chain' },
 } as const
 
-/** The node that a key pays through. For a local gateway the default is the one that `npm start` serves. */
+/** The node that a key pays through. For a local gateway the default is the node that `npm start` starts. */
 export function nodeFor({ namespace }: Pick<Key, 'namespace'>, settings: Settings, gateway: string): string {
   const { setting, chain } = NODES[namespace]
   const given = settings[setting]
@@ -93,7 +93,7 @@ export function nodeFor({ namespace }: Pick<Key, 'namespace'>, settings: Setting
   const local = localNode(namespace, gateway)
   if (local !== null) return local
   throw new UsageError(
-    `paying needs a node of ${chain}`,
+    `a payment needs a node of ${chain}`,
     `give one with --${setting} or \`svc config set ${setting} URL\``,
   )
 }

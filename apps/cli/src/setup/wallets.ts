@@ -32,22 +32,22 @@ export function add(program: Command, open: Open): void {
   const wallet = program.command('wallet').description('the keys that pay and own')
   wallet
     .command('show', { isDefault: true })
-    .description('show addresses and balances, as `svc wallet` alone does')
+    .description('show addresses and balances, like `svc wallet` without a subcommand')
     .action(async (_: object, command: Command) => show(await open(command)))
   wallet
     .command('new')
-    .description('make a key, in a file that only you can read')
-    .option('--evm', 'for the EVM chain; unless given, for the primary chain')
+    .description('create a key in a file that only you can read')
+    .option('--evm', 'for the EVM chain; by default for the primary chain')
     .option('-o, --out <file>', 'the file; it must not exist')
     .action(async (options: NewOptions, command: Command) => create(await open(command), options))
   wallet
     .command('import')
     .description('import an existing key')
-    .argument('[file]', 'a file with it; unless given, it is read from a pipe or asked for')
-    .option('--evm', 'with words: the account of the EVM chain; unless given, that of the primary chain')
+    .argument('[file]', 'a file with the key; by default it is read from a pipe, or you are asked for it')
+    .option('--evm', 'with words: the account of the EVM chain; by default of the primary chain')
     .option(
       '--path <path>',
-      `with words: the derivation path; unless given ${Object.values(DERIVATION_PATHS).join(' or ')}`,
+      `with words: the derivation path; by default ${Object.values(DERIVATION_PATHS).join(' or ')}`,
     )
     .option('-o, --out <file>', 'the file to write; it must not exist')
     .addHelpText('after', FORMS)
@@ -57,14 +57,17 @@ export function add(program: Command, open: Open): void {
 }
 
 const FORMS = `
-It may be a Solana keypair file, a private key in base58 or hex, an encrypted EVM keystore
+The key may be a Solana keypair file, a private key in base58 or hex, an encrypted EVM keystore
 (its password is asked for, or taken from SVC_KEYSTORE_PASSWORD), or the 12 to 24 words of a wallet.
 `
 
 async function show(session: Session): Promise<void> {
-  const wallets = await Promise.all((await session.keys()).map((key) => standing(session, key)))
+  const wallets = await Promise.all((await session.keys()).map((key) => statusOf(session, key)))
   if (wallets.length === 0)
-    throw new UsageError('there is no wallet yet', 'make one: `svc wallet new`; or `svc wallet import`')
+    throw new UsageError(
+      'you have no wallet yet',
+      'create one with `svc wallet new`, or import one with `svc wallet import`',
+    )
   session.output.result({ wallets }, () =>
     wallets
       .map(({ address, from, balances, problem }) =>
@@ -81,13 +84,13 @@ async function show(session: Session): Promise<void> {
   )
 }
 
-interface Standing extends Pick<Key, 'address' | 'namespace' | 'from'> {
+interface WalletStatus extends Pick<Key, 'address' | 'namespace' | 'from'> {
   balances: Balance[] | null
   /** Why the balances are unknown. */
   problem: string | null
 }
 
-async function standing({ settings, gateway, host }: Session, key: Key): Promise<Standing> {
+async function statusOf({ settings, gateway, host }: Session, key: Key): Promise<WalletStatus> {
   const { address, namespace, from } = key
   try {
     const balances = await readBalances(key, nodeFor(key, settings, gateway), host.signal)
@@ -100,19 +103,19 @@ async function standing({ settings, gateway, host }: Session, key: Key): Promise
 }
 
 async function create(session: Session, { evm = false, out }: NewOptions): Promise<void> {
-  await keep(session, newKeyText(evm ? 'eip155' : 'solana'), out)
-  session.output.note('Anybody who has this file has the money in it: keep a copy in a safe place.')
+  await saveKey(session, newKeyText(evm ? 'eip155' : 'solana'), out)
+  session.output.note('Anyone who has this file controls its money: store a copy in a safe place.')
 }
 
 async function importKey(session: Session, file: string | undefined, options: ImportOptions): Promise<void> {
   const given = file === undefined ? await readSecret(session.host, 'The key or the words') : await readGiven(file)
-  await keep(session, await plainKey(session, given.trim(), options), options.out)
+  await saveKey(session, await plainKey(session, given.trim(), options), options.out)
 }
 
-/** Unlike a wallet in use, a file that is imported may be readable by others: it can be deleted afterwards. */
+/** Other users may be able to read an imported file, unlike a wallet in use: it can be deleted afterwards. */
 async function readGiven(file: string): Promise<string> {
   return readFile(file, 'utf8').catch(({ code }: NodeJS.ErrnoException) => {
-    throw new UsageError(`${file} cannot be read: ${code === 'ENOENT' ? 'there is no such file' : code}`)
+    throw new UsageError(`${file} cannot be read: ${code === 'ENOENT' ? 'the file does not exist' : code}`)
   })
 }
 
@@ -130,15 +133,19 @@ async function plainKey({ host }: Session, given: string, { evm = false, path }:
   }
 }
 
-/** Writes the key to a file, which becomes the wallet of further commands unless there is one already. */
-async function keep({ output, folder, settings, host }: Session, text: string, out: string | undefined): Promise<void> {
+/** Writes the key to a file, which becomes the wallet of later commands unless they already have one. */
+async function saveKey(
+  { output, folder, settings, host }: Session,
+  text: string,
+  out: string | undefined,
+): Promise<void> {
   const key = keyInText(text, 'the key')
   await openFolder(folder)
   const file =
     out === undefined ? join(folder, key.namespace === 'solana' ? 'wallet.json' : 'wallet-evm.key') : resolve(out)
   await writeKeyFile(file, text).catch(({ code, message }: NodeJS.ErrnoException) => {
     if (code !== 'EEXIST') throw new Failure(`the key cannot be written: ${message}`)
-    throw new UsageError(`${file} exists: it is never overwritten`, 'name another file with --out')
+    throw new UsageError(`${file} already exists and is never overwritten`, 'name another file with --out')
   })
   const isInUse = settings.wallet === null
   if (isInUse) await saveSetting(folder, 'wallet', file)
@@ -149,5 +156,5 @@ async function keep({ output, folder, settings, host }: Session, text: string, o
     ]),
   )
   if (!isInUse) output.note(`To use it: \`svc config set wallet ${file}\`, or --wallet ${file}`)
-  else if (host.env.SVC_EVM_KEY) output.note('SVC_EVM_KEY is used as well.')
+  else if (host.env.SVC_EVM_KEY) output.note('SVC_EVM_KEY is also used.')
 }

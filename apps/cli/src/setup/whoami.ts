@@ -9,7 +9,7 @@ import { DEFAULT_PROFILE } from './profiles.ts'
 export function add(program: Command, open: Open): void {
   program
     .command('whoami')
-    .description('your wallets, and the keys this machine trusts; makes no request')
+    .description('show your wallets and the keys that this machine trusts; makes no request')
     .action(async (_: object, command: Command) => whoami(await open(command)))
 }
 

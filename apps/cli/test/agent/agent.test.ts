@@ -52,7 +52,7 @@ describe('svc subscribe', () => {
       const { exitCode, stdout } = await subscribe('y\n')
       expect([exitCode, stdout]).toEqual([0, includes(/paid +5 USDC .*\n(.*\n)*until +20\d\d-.* UTC/)])
       const more = await subscribe('y\n')
-      expect(more.stderr).toMatch(/30 days \(5 USD\), from 20\d\d-.* UTC on, when the present ones end/)
+      expect(more.stderr).toMatch(/30 days \(5 USD\), from 20\d\d-.* UTC on, when the current period ends/)
     })
     expect([nothing, paid]).toEqual([0n, 10_000_000n])
   })
@@ -93,7 +93,7 @@ describe('svc delegate and svc delegations', () => {
     expect(stdout).toMatch(/status +active: at work\n/)
     expect(stdout).toMatch(/RUN +TASK +OUTCOME +WHAT\n20.* watch +done +.*files 1/)
     expect(stdout).toMatch(/NO +FOUND +KIND +DETAIL\n +1 .* baseline .*\n +2 .* file_new +filename a\.txt/)
-    expect(stdout).toContain(`2 findings, 0 alerts; none missing between, each signed by ${market.agentKey}`)
+    expect(stdout).toContain(`2 findings, 0 alerts; none is missing, each is signed by ${market.agentKey}`)
     expect((await home.json<Delegation>('delegations', id)).log).toHaveLength(2)
     const log = await home.ok('delegations', id, '--log')
     expect(log).toMatchObject({
@@ -147,7 +147,7 @@ describe('svc delegate and svc delegations', () => {
   })
 
   it.each([
-    ['that leaves nothing to do', ['delegate', '--no-watch'], 2],
+    ['this delegation has no task', ['delegate', '--no-watch'], 2],
     ['--end stands alone', ['delegations', 'dlg_1', '--end', 'dlg_2'], 2],
     ['is not the id of a delegation', ['delegations', '--end', '..'], 2],
     ['whose log?', ['delegations', '--log'], 2],

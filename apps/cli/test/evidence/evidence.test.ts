@@ -70,7 +70,7 @@ describe('evidence', () => {
     await ok('put', path('attested/a.txt'), '-l', receipt_id)
     expect((await svc('push', '-l', receipt_id)).stderr).toContain('svc attest')
     const { stdout } = await ok('attest', '-l', receipt_id)
-    expect(stdout).toMatch(/statement +1\n(.*\n)*signed by .* the signature holds/)
+    expect(stdout).toMatch(/statement +1\n(.*\n)*signed by .* the signature is valid/)
   })
 
   it('ATT-06 MERK-17 two attestations verify, each on its own and together as a chain', async () => {
@@ -159,11 +159,11 @@ describe('evidence', () => {
   it('ADD-18 svc bundle says what it cannot do, and leaves no file behind', async () => {
     await ok('bundle', '--redact', '-o', path('redacted.json'))
     for (const [args, why] of [
-      [['--file', 'later.txt'], '--file goes with --redact or --format'],
+      [['--file', 'later.txt'], '--file needs --redact or --format'],
       [['--redact', '--format', 'dsse'], 'leave out --redact'],
       [['--format', 'dsse', '--file', 'a.txt', '--file', 'later.txt'], 'names one file'],
       [['--format', 'dsse', '--file', 'nowhere.txt'], 'FILE_NOT_ATTESTED'],
-      [['--from', path('whole.json')], '--from goes with --redact'],
+      [['--from', path('whole.json')], '--from needs --redact'],
       [['--redact', '--file', 'nowhere.txt'], 'lists no "nowhere.txt"'],
       [['--redact', '--from', path('redacted.json')], 'redacted already'],
       [['--redact', '--from', path('missing.json')], 'cannot be read'],

@@ -137,7 +137,7 @@ describe('the first line of svc verify', () => {
     ['folder-missing', 'FAILED: readme.txt is missing (files_match)'],
     ['keys-of-stranger', 'FAILED: key_pinned: the key that signed is not among the pinned keys'],
     ['list-renamed', /^FAILED: merkle_root_matches: the files have another Merkle root .*; also envelope_binds/],
-    ['list-empty', /^FAILED: not a bundle that can be checked: .* at least one file \(empty_file_list\)/],
+    ['list-empty', /^FAILED: this bundle cannot be checked: .* at least one file \(empty_file_list\)/],
     ['node-tx-failed', 'FAILED: anchor_tx_succeeded: the transaction failed'],
   ])('EVID-19 ADD-37 says for %s what was verified or what failed, and no more', async (name, line) => {
     const shown = await lineOfCase(name)
@@ -269,7 +269,7 @@ describe('svc verify', () => {
     const node = `http://127.0.0.1:${(closed.address() as AddressInfo).port}`
     await new Promise((resolve) => closed.close(resolve))
     const warned = await verify([bundle, '--rpc', node])
-    expect(warned).toMatchObject({ exitCode: 0, stderr: includes('the node could not be asked') })
+    expect(warned).toMatchObject({ exitCode: 0, stderr: includes('the node did not answer') })
     const silent = await verify([bundle, '--rpc', node, '--require', 'anchor_finalized'])
     const why = /anchor_finalized is required, and unavailable \(.*127\.0\.0\.1:\d+: nothing listens/
     expect(silent).toMatchObject(exits(3, why))
@@ -325,7 +325,7 @@ describe('svc verify', () => {
 
     it('T-38 says whether the bundle is of the receipt', async () => {
       expect(await verifyWith(receipt, 'rcpt_other')).toMatchObject({ failures: ['receipt_is_of_bundle'] })
-      const older = { line: includes(/^VERIFIED: .*, not shown to be of the given receipt$/), isUnchecked: true }
+      const older = { line: includes(/^VERIFIED: .*, not proven to belong to the given receipt$/), isUnchecked: true }
       expect(await verifyWith(receipt)).toMatchObject({ failures: [], ...older })
       const naming = (proof_id: string) => verifyWith(signReceipt({ ...unsigned, proof_id }, signer))
       const linked = { line: includes(/^VERIFIED: .*, of the given receipt$/), isUnchecked: false }

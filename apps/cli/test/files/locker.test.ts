@@ -134,7 +134,7 @@ describe('put, ls, get', () => {
 
   it('get -o takes a folder: a file, or what looks like the name of one, is refused', async () => {
     const get = (out: string) => home.svc(['get', 'a.txt', '-o', out])
-    expect(await get(path('in', 'a.txt'))).toMatchObject(exits(2, 'is a file: -o takes a folder'))
+    expect(await get(path('in', 'a.txt'))).toMatchObject(exits(2, 'is a file, but -o must be a folder'))
     const copy = path('copy.txt')
     expect(await get(copy)).toMatchObject(exits(2, `-o - > ${copy}`))
     for (const folder of [`${copy}/`, copy]) expect(await get(folder)).toMatchObject({ exitCode: 0 })

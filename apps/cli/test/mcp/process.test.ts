@@ -82,8 +82,8 @@ describe('the server at start', () => {
 
   it.each([
     [['--https', '1'], /^svc mcp: unknown option --https.*See: svc mcp --help\n$/],
-    [['--http', '70000'], /--http takes a port/],
-    [['--http', 'x'], /--http takes a port/],
+    [['--http', '70000'], /--http must be a port/],
+    [['--http', 'x'], /--http must be a port/],
     [['extra'], /^svc mcp: too many arguments/],
   ])('rejects %j', async (args, stderr) => {
     expect(await home.svc(['mcp', ...args])).toEqual({ exitCode: 2, stdout: '', stderr: expect.stringMatching(stderr) })

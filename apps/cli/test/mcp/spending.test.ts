@@ -30,7 +30,7 @@ describe('the spending limits', () => {
     const before = await usdc()
     const result = await server.ask('buy', { units: 1 })
     expect(codeOf(result)).toBe('over_purchase_limit')
-    expect(textOf(result)).toMatch(/\$0\.25; one purchase may cost \$0\.20 .*Nothing was paid/)
+    expect(textOf(result)).toMatch(/\$0\.25; the limit for one purchase is \$0\.20 .*Nothing was paid/)
     expect(await usdc()).toBe(before)
   })
 

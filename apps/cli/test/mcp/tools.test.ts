@@ -133,7 +133,7 @@ describe('an invalid call', () => {
     ['quote', { units: 0 }, /units must be >= 1/],
     ['quote', { units: '1' }, /units must be integer, not the string "1"/],
     ['quote', { units: 1, provider: 'floppy' }, /provider must be one of gcs, mongodb, .*firestore/],
-    ['buy', { units: 1, confirm: true }, /there is no argument confirm/],
+    ['buy', { units: 1, confirm: true }, /unknown argument: confirm/],
     ['buy', { units: 1, intent: '   ' }, /intent/],
     ['put_file', { receipt_id: 'locker_0123456789ab', filename: 'x' }, /receipt_id.*`list_lockers`.*locker_/],
     ['public_link', { receipt_id, action: 'burn' }, /action must be one of rotate, close, open/],
@@ -233,6 +233,6 @@ describe('an unreachable gateway', () => {
   it('is reported as no_answer, with a hint that a repeated call is safe', async () => {
     const result = await server.ask('list_files', { receipt_id })
     expect(codeOf(result)).toBe('no_answer')
-    expect(textOf(result)).toMatch(/same arguments is safe/)
+    expect(textOf(result)).toMatch(/safe to repeat the same call/)
   })
 })

@@ -125,7 +125,7 @@ describe('svc buy --qr', () => {
 
   it('PAY-51 asks before it shows a code of a development gateway, which a real wallet would pay for nothing', async () => {
     expect(await home.svc(['buy', '--qr'], { stdin: 'n\n', isTerminal: true })).toMatchObject(
-      exits(1, 'what a real wallet pays is lost'),
+      exits(1, 'a payment from a real wallet is lost'),
     )
     expect(await home.svc(['buy', '--qr', '--asset', 'SOL', '--max', '0.000001', '--yes'])).toMatchObject(
       exits(1, 'more than --max'),

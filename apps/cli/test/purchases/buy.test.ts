@@ -154,7 +154,7 @@ describe('svc buy', () => {
       const args = ['buy', '--asset', 'SOL', '--name', 'photos', '--yes']
       const first = await home.json<Bought>(...args)
       const again = await home.svc(args)
-      expect(again).toMatchObject({ ...exits(0, 'nothing was paid now'), stdout: includes(first.receipt_id) })
+      expect(again).toMatchObject({ ...exits(0, 'no new payment was made'), stdout: includes(first.receipt_id) })
       const other = await home.svc([...args, '--units', '2'])
       expect(other).toMatchObject(exits(1, new RegExp(`"photos" is finished.*${first.receipt_id}.*Nothing was paid`)))
     })
@@ -171,7 +171,7 @@ describe('svc buy', () => {
     await writeFile(home.path('evm-key'), DEV_PAYERS[0]!.privateKey, { mode: 0o600 })
     const [manifest] = jsonLines((await home.svc(['provision', receipt_id, ...wallet, '--json'])).stdout)
     expect(manifest).toMatchObject({ already_provisioned: true, tags: ['a', 'b', 'name:on-evm'] })
-    expect(await home.svc(['receipt', receipt_id, '--payment'])).toMatchObject(exits(0, 'The chain says the same'))
+    expect(await home.svc(['receipt', receipt_id, '--payment'])).toMatchObject(exits(0, 'The chain matches the receipt'))
   })
 
   it('PAY-52 resumes an unfinished purchase when the same order is repeated', { tags: ['nightly'] }, async () => {
@@ -189,7 +189,7 @@ describe('svc buy', () => {
       const other = await home.svc(['buy', '--asset', 'BETA'], { stdin: 'n\n', isTerminal: true })
       expect(other.stderr).toContain('an earlier purchase is not finished: --units 1 --asset USDC')
       const again = await buy()
-      expect(again).toMatchObject(exits(0, /Resuming.*nothing was paid now/s))
+      expect(again).toMatchObject(exits(0, /Resuming.*no new payment was made/s))
     })
     expect(paid).toBe(250_000n)
   })
@@ -205,7 +205,7 @@ describe('svc buy', () => {
       expect(await buy()).toMatchObject(exits(4, /paid, but not finished.*run the same command again/s))
       await rm(lockers)
       await rename(`${lockers}-away`, lockers)
-      expect(await buy()).toMatchObject(exits(0, 'nothing was paid now'))
+      expect(await buy()).toMatchObject(exits(0, 'no new payment was made'))
     })
     expect(paid).toBe(250_000n)
   })
@@ -229,6 +229,6 @@ describe('svc buy', () => {
     const solanaOnly = await home.svc(['buy', '--asset', 'MON'], { env: { SVC_EVM_KEY: '' } })
     expect(solanaOnly).toMatchObject(exits(2, 'MON needs an EVM key, and '))
     const none = await home.svc(['buy'], { env: { ...env, SVC_EVM_KEY: '' } })
-    expect(none).toMatchObject(exits(2, 'paying needs a wallet'))
+    expect(none).toMatchObject(exits(2, 'a payment needs a wallet'))
   })
 })

@@ -131,7 +131,7 @@ describe('svc lockers --remote', () => {
     await paid(['name:photos'])
     await remote()
     const { exitCode, stderr } = await home.svc(['buy', '--name', 'photos', '--asset', 'USDC', '--yes'])
-    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('photos is a locker already')])
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('the locker photos already exists')])
   })
 
   it('ADD-16 says so where there is nothing, no wallet, or an older gateway', async () => {

@@ -125,7 +125,7 @@ describe('svc renew', () => {
     market.proxy.plan(/storage\/confirm/, { lie: (answer) => answer }, { answer: { status: 404, body } })
     const renew = () => home.svc(['renew', 'cut', '--asset', 'USDC', '--yes'])
     expect((await renew()).exitCode).toBe(4)
-    expect(await renew()).toMatchObject(exits(0, 'nothing was paid now'))
+    expect(await renew()).toMatchObject(exits(0, 'no new payment was made'))
     expect((await market.treasury('USDC')) - treasury).toBe(250_000n)
     const after = await statusOf('cut')
     expect(Date.parse(after.expires_at) - Date.parse(before.expires_at)).toBe(YEAR_MS)

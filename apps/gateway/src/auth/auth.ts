@@ -1,4 +1,4 @@
-// Who is calling: signed envelopes, shared secrets, and tokens of identity providers.
+// Authenticates callers: signed envelopes, shared secrets, and tokens of identity providers.
 
 import { createAudienceCheck } from '@svc/service/guard/audience'
 import type { Context } from '../context.ts'
@@ -17,9 +17,9 @@ export interface Auth {
   callers: Callers
   isInternalCaller: InternalCallerCheck
   mayCompute: OracleCheck
-  /** Null where no identity provider is configured: then nobody may sponsor. */
+  /** Null when no identity provider is configured, which disables sponsoring. */
   sponsors: OidcVerifier | null
-  /** Null where no issuer of such tokens is configured. */
+  /** Null when no issuer of such tokens is configured. */
   receiptTokens: TokenReader | null
 }
 
@@ -60,7 +60,7 @@ export async function openAuth(
   return { auth }
 }
 
-/** With its library, which most gateways do not need. */
+/** Loads the library on demand, because most gateways do not need it. */
 function loadOidc(): Promise<typeof import('./oidc.ts')> {
   return import('./oidc.ts')
 }

@@ -1,4 +1,5 @@
-// Who is calling, by a signed envelope. The checks run in the order of this page; the first that fails is answered.
+// Authenticates callers by signed envelopes. The checks run in the order of this file; the first that fails determines
+// the response.
 
 import type { Database } from '@svc/database/open'
 import { lockerId } from '@svc/protocol/ids'
@@ -46,7 +47,7 @@ export interface ReceiptCaller extends Caller {
 export type WalletCaller = Pick<Caller, 'signer'>
 export type EnvelopeWalletCaller = Caller
 
-/** A text that a wallet has signed, once for each nonce. */
+/** A text that a wallet has signed, with a nonce that is accepted once. */
 export interface WalletText {
   wallet: string
   bytes: Uint8Array
@@ -58,13 +59,16 @@ export interface WalletText {
 }
 
 export interface Callers {
-  /** The locker is the one in the path. Where the path names none, it is the one that the envelope names. */
+  /** The locker is the one in the path or, if the path names none, the one in the envelope. */
   ofLocker(wire: WireRequest, ops: RequiredOps, pathLockerId: string | null): Promise<LockerCaller>
-  /** The envelope names the receipt, which may have no locker yet. `queryReceiptId` must be the same where it is given. */
+  /** The envelope names the receipt, which may have no locker yet. If given, `queryReceiptId` must be the same. */
   ofReceipt(wire: WireRequest, ops: RequiredOps, queryReceiptId: string | null): Promise<ReceiptCaller>
-  /** The request is about no locker. The wallet that it names must have signed, for this gateway. */
+  /** The request concerns no locker. The wallet that it names must have signed for this gateway. */
   ofWallet(wire: WireRequest, ops: RequiredOps, wallet: string): Promise<EnvelopeWalletCaller>
-  /** The wallet that signed a text in place of an envelope. Whose text it is and when it expires, the caller has checked. */
+  /**
+   * The wallet that signed a text instead of an envelope. The caller has checked the content and the expiry of the
+   * text.
+   */
   ofText(wire: WireRequest, text: WalletText): Promise<WalletCaller | 'not_signed' | 'replayed'>
 }
 
@@ -73,22 +77,22 @@ interface CallersOptions {
   now: () => number
   rateLimiter: RateLimiter
   /**
-   * For one client address: wrong signatures, each of which costs a verification for the owner and for every operator,
-   * and requests of wallets, which anybody can make.
+   * Per client address: invalid signatures, each of which is verified with the keys of the owner and every operator,
+   * and requests of wallets, which are free to create.
    */
   perAddress: number
   requireAudience: AudienceCheck
-  continuity: Pick<Continuity, 'assertUnused' | 'noteNonce' | 'status'>
+  continuity: Pick<Continuity, 'assertUnused' | 'recordNonce' | 'status'>
 }
 
-/** Only the payer's own key may do these (OPER-05). */
+/** Only the payer's own key may perform these operations (OPER-05). */
 const OWNER_OPS: readonly unknown[] = ['locker:admin', 'locker:provision', 'locker:attest', 'locker:refresh']
-const NONCE_KEPT_SECONDS = 60
+const NONCE_LIFETIME_SECONDS = 60
 
 export function createCallers(options: CallersOptions): Callers {
   const { now, rateLimiter, perAddress, requireAudience, continuity } = options
   const { db, commit } = options.database
-  const useNonce = createNonces(commit, continuity.noteNonce)
+  const useNonce = createNonces(commit, continuity.recordNonce)
   const findSigner = createSignerFinder()
   const findLocker = createLockerFinder(db)
 
@@ -118,21 +122,22 @@ export function createCallers(options: CallersOptions): Callers {
   async function requireSigner(wire: WireRequest, signed: SignedEnvelope, candidates: Candidates) {
     const signer = await countedSigner(wire, signed, candidates)
     if (signer) return signer
-    // Anybody can read a receipt, with its payer, by its id. Who names a wallet knows it. An id of a locker tells neither.
+    // Anyone can read a receipt, with its payer, by its id, and a caller who supplies the wallet learns nothing new. A
+    // locker id must reveal neither.
     const { locker_id, receipt_id } = signed.envelope
     throw locker_id !== '' && receipt_id === '' ? notSignedForLocker(signed) : notSigned(candidates, signed)
   }
 
-  /** Who names the receipt may know that it exists: anybody can read a receipt by its id. */
+  /** A caller who names the receipt may learn that it exists: anyone can read a receipt by its id. */
   async function notOpen({ receipt_id }: RequestEnvelope): Promise<ServiceError> {
     const found = receipt_id === '' ? null : await findReceiptAndLocker(db, receipt_id)
     return found ? lockerNotOpen(found.receipt) : lockerNotFound()
   }
 
-  /** Asked again afterwards: the nonce may have been the first query to another database. */
+  /** Checked again afterwards: storing the nonce may have been the first query to a restored database. */
   async function useOnce({ identity }: Signer, { nonce, iat, exp }: Pick<WalletText, 'nonce' | 'iat' | 'exp'>) {
     continuity.assertUnused(iat)
-    const isUnused = await useNonce({ signer: identity, nonce, forget_at: exp + NONCE_KEPT_SECONDS })
+    const isUnused = await useNonce({ signer: identity, nonce, forget_at: exp + NONCE_LIFETIME_SECONDS })
     continuity.assertUnused(iat)
     return isUnused
   }
@@ -177,8 +182,8 @@ export function createCallers(options: CallersOptions): Callers {
 }
 
 /**
- * The id of a locker follows from the id of its receipt, so ids that do not belong together are refused before any
- * query. A receipt that fits neither locker is reported before a locker that is not the one in the path.
+ * The id of a locker is derived from the id of its receipt, so mismatched ids are rejected before any query. A receipt
+ * that matches neither locker is reported before a locker that differs from the path.
  */
 function requireLockerId({ locker_id, receipt_id }: RequestEnvelope, pathLockerId: string | null): string {
   const ofReceipt = receipt_id === '' ? null : lockerId(receipt_id)
@@ -191,24 +196,24 @@ function requireLockerId({ locker_id, receipt_id }: RequestEnvelope, pathLockerI
 function requireReceiptId({ locker_id, receipt_id }: RequestEnvelope, queryReceiptId: string | null): string {
   if (receipt_id === '') throw receiptMismatch('the envelope must name the receipt')
   if (receipt_id !== (queryReceiptId ?? receipt_id)) {
-    throw receiptMismatch('the envelope is for another receipt than the query')
+    throw receiptMismatch('the envelope names a different receipt than the query')
   }
   if (locker_id !== '' && locker_id !== lockerId(receipt_id)) throw lockerMismatch(lockerId(receipt_id))
   return receipt_id
 }
 
-/** An envelope that names a locker or a receipt is good for that alone. */
+/** An envelope that names a locker or a receipt is valid only for those. */
 function requireNoIds({ locker_id, receipt_id }: RequestEnvelope): void {
-  if (receipt_id !== '') throw receiptMismatch('the request is about no receipt')
+  if (receipt_id !== '') throw receiptMismatch('this request must not name a receipt')
   if (locker_id !== '') throw lockerMismatch('')
 }
 
-/** Two receipts may have the same locker id, though that is very unlikely (LOCK-01). */
+/** Two receipts may have the same locker id, although that is very unlikely (LOCK-01). */
 function requireReceiptOf(locker: Locker, { receipt_id }: RequestEnvelope): void {
   if (receipt_id !== '' && receipt_id !== locker.receipt_id) throw receiptOfAnotherLocker()
 }
 
-/** One text for each identity: nonces are counted by it. */
+/** A canonical text for each identity, by which nonces are counted. */
 function ownerOnly(wallet: string): Candidates {
   return { owner: sigAlgOf(wallet) === 'secp256k1' ? wallet.toLowerCase() : wallet, operators: [] }
 }
@@ -220,30 +225,34 @@ function candidatesOf({ owner, operators }: Locker): Candidates {
 /** The role depends on the key that signed, not on the ops that the envelope claims (T-28). */
 function requireRole({ role }: Signer, ops: RequiredOps): void {
   if (role === 'owner' || !ops.some((op) => OWNER_OPS.includes(op))) return
-  throw new ServiceError('OWNER_REQUIRED', 'only the owner of the locker may do this', {
+  throw new ServiceError('OWNER_REQUIRED', 'only the owner of the locker may make this request', {
     hint: 'sign with the key that paid',
   })
 }
 
-/** Also thrown where a body names another receipt than the envelope. */
+/** Also thrown when a body names a different receipt than the envelope. */
 export function receiptMismatch(message: string): ServiceError {
-  return new ServiceError('RECEIPT_ID_MISMATCH', message, { hint: 'sign the receipt_id that the request is about' })
+  return new ServiceError('RECEIPT_ID_MISMATCH', message, { hint: 'sign the receipt_id of the request' })
 }
 
 function receiptOfAnotherLocker(): ServiceError {
-  return receiptMismatch('the envelope names a receipt that is not of its locker')
+  return receiptMismatch('the envelope names a receipt of another locker')
 }
 
-/** `expected` follows from the request. */
+/** `expected` is derived from the request. */
 function lockerMismatch(expected: string | null): ServiceError {
   return new ServiceError('LOCKER_ID_MISMATCH', 'the envelope does not name the locker of this request', {
-    hint: expected === null ? 'sign the locker_id that the request is about' : `sign locker_id ${expected || '""'}`,
+    hint: expected === null ? 'sign the locker_id of the request' : `sign locker_id ${expected || '""'}`,
     ...(expected !== null && { details: { expected } }),
   })
 }
 
 function replayed(): ServiceError {
-  return new ServiceError('NONCE_REPLAYED', 'the nonce of this envelope was used before: the request arrived already', {
-    hint: 'sign each request separately, with 16 fresh random bytes as its nonce; after a timeout, first check whether the earlier one was carried out',
-  })
+  return new ServiceError(
+    'NONCE_REPLAYED',
+    'the nonce of this envelope was already used: the request has already arrived',
+    {
+      hint: 'sign each request separately with 16 new random bytes as its nonce; after a timeout, first check whether the earlier request took effect',
+    },
+  )
 }

@@ -1,4 +1,4 @@
-// Callers that hold a shared secret: internal callers, which may send an OIDC token instead, and oracles.
+// Callers with a shared secret: internal callers, which may send an OIDC token instead, and oracles.
 
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { WireRequest } from '@svc/service/http/wire-request'
@@ -13,7 +13,7 @@ interface InternalCallerSettings {
   oidc: OidcVerifier | null
 }
 
-/** Who is calling. `development`: nobody has to say. */
+/** The caller's identity. `development`: no credential is required. */
 export type InternalCaller = { kind: 'secret' | 'development' } | ({ kind: 'oidc' } & OidcIdentity)
 
 /** Throws unless the caller is internal. */
@@ -35,7 +35,7 @@ export function createInternalCallerCheck({ mode, secret, oidc }: InternalCaller
 /** Whether the caller may have a statement computed. A wrong secret throws; a missing one is false (ATT-17). */
 export type OracleCheck = (wire: Pick<WireRequest, 'headers'>) => boolean
 
-/** Without a configured secret, anybody may. */
+/** Without a configured secret, every caller may. */
 export function createOracleCheck(secret: string | null): OracleCheck {
   if (secret === null) return () => true
   const isSecret = createSecretCheck(secret)
@@ -43,13 +43,16 @@ export function createOracleCheck(secret: string | null): OracleCheck {
     const shown = headers['x-oracle-secret']
     if (shown === undefined) return false
     if (typeof shown === 'string' && isSecret(shown)) return true
-    throw new ServiceError('ORACLE_SECRET_INVALID', 'this is not the secret of oracles', {
-      hint: 'leave X-Oracle-Secret out to read what is attested already',
+    throw new ServiceError('ORACLE_SECRET_INVALID', 'X-Oracle-Secret is incorrect', {
+      hint: 'omit X-Oracle-Secret to read the existing attestation',
     })
   }
 }
 
-/** Compares digests: they have the same length, and the time of the comparison reveals nothing of the secret (T-07). */
+/**
+ * Compares digests: they have the same length, and the duration of the comparison reveals nothing about the secret
+ * (T-07).
+ */
 function createSecretCheck(secret: string): (shown: string) => boolean {
   const expected = digest(secret)
   return (shown) => timingSafeEqual(digest(shown), expected)
@@ -64,7 +67,7 @@ function requireSendable(secret: string): string {
   throw new RangeError('an internal caller secret that is not visible ASCII could never be sent')
 }
 
-/** An identity provider that is down stays a 503, because schedulers retry that (INT-05). */
+/** A failure of the identity provider remains a 503, because schedulers retry that (INT-05). */
 function refuseBadToken(error: unknown): never {
   throw error instanceof ServiceError && error.status < 500 ? notInternal() : error
 }

@@ -6,8 +6,8 @@ import type { WireRequest } from '@svc/service/http/wire-request'
 import type { Context } from '../context.ts'
 
 /**
- * For requests without a credential: limits by client address, and by receipt where one is named. `cost` is capped at
- * the limit itself, so that an expensive request can pass at all.
+ * For requests without a credential: limits by client address, and by receipt if one is named. `cost` is capped at the
+ * limit itself, so that an expensive request can still pass.
  */
 export async function limitAnonymous(
   { rateLimiter, config }: Context,
@@ -22,7 +22,7 @@ export async function limitAnonymous(
   )
 }
 
-/** For requests that mint URLs. One call counts once, however many URLs it mints (LIM-11). */
+/** For requests that create URLs. One call counts once, however many URLs it creates (LIM-11). */
 export async function limitSigner({ rateLimiter, config }: Context, { identity }: Signer): Promise<void> {
   await rateLimiter.take({ key: `signer ${identity}`, perMinute: config.limits.perSigner })
 }

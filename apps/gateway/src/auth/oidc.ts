@@ -1,4 +1,4 @@
-// Reads JWTs that an identity provider signed, and says which service is calling.
+// Verifies JWTs of an identity provider and identifies the calling service.
 
 import type { ErrorCode } from '@svc/api/errors'
 import { readAtMost } from '@svc/protocol/read-at-most'
@@ -7,7 +7,7 @@ import { createRemoteJWKSet, customFetch, errors, type FetchImplementation, type
 import { bearerToken } from './bearer-token.ts'
 
 export interface OidcIdentity {
-  /** The name by which it is allowed. */
+  /** The name on the allow-list. */
   service: string
   /** An address that the provider has verified. */
   email: string | null
@@ -15,7 +15,7 @@ export interface OidcIdentity {
 }
 
 export interface OidcVerifier {
-  /** Takes the `Authorization` header; throws unless it holds a token of an allowed service. */
+  /** Verifies the `Authorization` header; throws unless it contains a token of an allowed service. */
   verify(authorization: string | undefined): Promise<OidcIdentity>
 }
 
@@ -26,22 +26,22 @@ interface TokenSettings {
   audience: string
   jwksUrl: string
   now: () => number
-  /** The time between two requests for the provider's keys, however many tokens name unknown keys. */
+  /** The minimum interval between requests for the provider's keys, however many tokens name unknown keys. */
   jwksCooldownMs?: number
   jwksTimeoutMs?: number
 }
 
 interface OidcSettings extends TokenSettings {
-  /** The allow-lists. An e-mail address counts where the provider has verified it. */
+  /** The allow-lists. An e-mail address counts only if the provider has verified it. */
   emails: readonly string[]
   subjects: readonly string[]
 }
 
-// No HMAC: anybody who knows a public key could sign with it.
+// No HMAC: anyone who knows the public key could sign with it.
 const ALGORITHMS = ['RS256', 'ES256', 'EdDSA']
 const CLOCK_TOLERANCE_S = 30
 const JWKS_CACHE_MS = 600_000
-/** Hundreds of keys. */
+/** Enough for hundreds of keys. */
 const MAX_JWKS_BYTES = 1_048_576
 
 export function createOidcVerifier(settings: OidcSettings): OidcVerifier {
@@ -64,13 +64,13 @@ export function createOidcVerifier(settings: OidcSettings): OidcVerifier {
 
 interface TokenKind {
   code: ErrorCode
-  /** As error messages name it. */
+  /** The name of the kind in error messages. */
   kind: string
   requiredClaims: string[]
 }
 
 export interface TokenReader {
-  /** Takes the `Authorization` header; throws unless it holds a token that the issuer signed for the audience. */
+  /** Verifies the `Authorization` header; throws unless it contains a token that the issuer signed for the audience. */
   readClaims(authorization: string | undefined): Promise<JWTPayload>
   /** The error for a token with a fault: "the token {fault}". */
   invalid(fault: string): ServiceError
@@ -115,19 +115,22 @@ export function createTokenReader(settings: TokenSettings, { code, kind, require
   }
 }
 
-/** jose waits between fetches only after a success, so it would ask a provider that is down again for every token. */
+/** jose spaces fetches only after a success, so it would query an unavailable provider for every token. */
 function spacedFetch(spacingMs: number, now: () => number): FetchImplementation {
-  let askedAt = Number.NEGATIVE_INFINITY
+  let lastFetchAt = Number.NEGATIVE_INFINITY
   return async (url, options) => {
     // The absolute difference, because the clock may be set back.
-    if (Math.abs(now() - askedAt) < spacingMs) throw new Error('the identity provider was asked a moment ago')
-    askedAt = now()
+    if (Math.abs(now() - lastFetchAt) < spacingMs) throw new Error('the identity provider was queried a moment ago')
+    lastFetchAt = now()
     const { body, status, headers } = await fetch(url, options)
     return new Response(await readAtMost(MAX_JWKS_BYTES, body ?? []), { status, headers })
   }
 }
 
-/** Each name is compared with its own list: a subject is free text in some providers, and may be somebody's address. */
+/**
+ * Each name is compared with its own list: in some providers a subject is free text and may equal another user's
+ * address.
+ */
 function namesOf({ email, email_verified, sub }: JWTPayload) {
   return {
     email: email_verified === true && typeof email === 'string' && email !== '' ? email : null,
@@ -137,34 +140,42 @@ function namesOf({ email, email_verified, sub }: JWTPayload) {
 
 const TOKEN_FAULTS: Record<string, string> = {
   ERR_JWS_INVALID: 'is not a signed JWT',
-  ERR_JWT_INVALID: 'holds no claims',
+  ERR_JWT_INVALID: 'contains no claims',
   ERR_JWT_EXPIRED: 'has expired',
   ERR_JOSE_ALG_NOT_ALLOWED: `is not signed with ${ALGORITHMS.join(', ')}`,
-  ERR_JOSE_NOT_SUPPORTED: 'has a critical header that is not known here',
+  ERR_JOSE_NOT_SUPPORTED: 'has an unsupported critical header',
   ERR_JWKS_NO_MATCHING_KEY: 'is signed with a key that its issuer does not publish',
-  ERR_JWKS_MULTIPLE_MATCHING_KEYS: 'does not say with which key (kid) it is signed',
-  ERR_JWS_SIGNATURE_VERIFICATION_FAILED: 'has a wrong signature',
+  ERR_JWKS_MULTIPLE_MATCHING_KEYS: 'does not name its signing key (kid)',
+  ERR_JWS_SIGNATURE_VERIFICATION_FAILED: 'has an invalid signature',
 }
 
-/** The fault of the token; null where the provider failed. */
+/** The fault of the token; null when the provider failed. */
 function tokenFault(error: unknown): string | null {
   if (error instanceof errors.JWTClaimValidationFailed) {
-    return error.claim === 'nbf' ? 'is not valid yet' : `has no good claim "${error.claim}"`
+    return error.claim === 'nbf' ? 'is not valid yet' : `has an invalid claim "${error.claim}"`
   }
   return error instanceof errors.JOSEError ? (TOKEN_FAULTS[error.code] ?? null) : null
 }
 
 function notAuthorized(service: string): ServiceError {
-  return new ServiceError('SERVICE_NOT_AUTHORIZED', 'the token is good, but its service is not allowed to call this', {
-    hint: 'ask the operator of this gateway to allow the service named in details',
-    details: { service },
-  })
+  return new ServiceError(
+    'SERVICE_NOT_AUTHORIZED',
+    'the token is valid, but its service is not allowed to make this request',
+    {
+      hint: "ask the gateway's admin to allow the service named in details",
+      details: { service },
+    },
+  )
 }
 
 function providerUnavailable(cause: unknown, retryAfterMs: number): ServiceError {
-  return new ServiceError('identity_provider_unavailable', "the identity provider's keys cannot be had at the moment", {
-    hint: 'the token was not looked at; send the same request again in a few seconds',
-    headers: { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) },
-    cause,
-  })
+  return new ServiceError(
+    'identity_provider_unavailable',
+    "the identity provider's keys are unavailable at the moment",
+    {
+      hint: 'the token was not checked; send the same request again in a few seconds',
+      headers: { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) },
+      cause,
+    },
+  )
 }

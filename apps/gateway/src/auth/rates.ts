@@ -1,8 +1,8 @@
-// RATE_LIMITS: how often what may be done. Each has its unit, and 0 means no limit.
+// RATE_LIMITS: the limits of several rates. Each rate has its unit, and 0 means no limit.
 
 import { readInteger, type SettingsReader } from '@svc/service/program/config'
 
-/** Counted per minute: requests, by client address, by receipt and by signer. */
+/** Requests per minute, by client address, by receipt and by signer. */
 export interface LimitConfig {
   perAddress: number
   perReceipt: number
@@ -32,7 +32,7 @@ export function readRates(settings: SettingsReader): Rates {
     ...ratesOf(settings, settings.defaultOf('RATE_LIMITS').split(',')),
     ...ratesOf(settings, settings.list('RATE_LIMITS')),
   }
-  return rates as Rates // the defaults have all of them
+  return rates as Rates // the defaults contain all rates
 }
 
 function ratesOf(settings: SettingsReader, entries: readonly string[]): Partial<Rates> {
@@ -40,7 +40,7 @@ function ratesOf(settings: SettingsReader, entries: readonly string[]): Partial<
     const [, name, count = '', unit] = /^(\w+)=(\d+)\/(\w+)$/.exec(entry) ?? []
     const rate = RATES.find((candidate) => candidate === `${name}/${unit}`)
     if (rate) return [rate, readInteger(settings, `RATE_LIMITS: ${name}`, count, { min: 0, max: MAX[rate] })]
-    settings.problem(`RATE_LIMITS has "${entry}", which is none of ${FORM}`)
+    settings.problem(`RATE_LIMITS has "${entry}", which is not one of ${FORM}`)
     return null
   })
   return Object.fromEntries(found.filter((rate) => rate !== null))

@@ -1,5 +1,5 @@
-// What the operator of the gateway has closed (ADD-25). A frozen locker takes no writes and gives no new links; what was
-// there can be read. Of one that is taken down, no bytes are served. Statements and proofs of both stay.
+// Restrictions by the gateway's admin (ADD-25). A frozen locker accepts no writes and grants no new links, but its
+// files can be read. A locker that is taken down serves no bytes. The statements and proofs of both remain.
 
 import type { LockerRestriction } from '@svc/api/lockers'
 import { ServiceError } from '@svc/service/service-error'
@@ -14,27 +14,27 @@ export function restrictionOf(locker: Pick<Locker, RestrictionColumn>): LockerRe
 
 type RestrictionColumn = 'restriction' | 'restricted_at' | 'restriction_notice'
 
-/** For everything that writes to a locker or hands out a new way into it. */
+/** For every operation that writes to a locker or grants new access to it. */
 export function requireWritable(locker: Restricted): void {
   const error = restrictionError(locker)
   if (error) throw error
 }
 
-/** Why a locker takes no writes; null where it does. */
+/** The reason why a locker accepts no writes; null if it does. */
 export function restrictionError({ restriction }: Restricted): ServiceError | null {
   if (restriction === null) return null
   return restriction === 'frozen' ? frozen() : takenDown()
 }
 
-/** How long a new link of a frozen locker lasts: its owner reads by it, and it is of no use to others. */
+/** The lifetime of a new link to a frozen locker: long enough for its owner to read, too short to share. */
 export const FROZEN_LINK_SECONDS = 300
 
-/** For a link that was made without asking, by whoever has a key; null for a request that is none (T-165). */
+/** For a link that a key holder signed without a request to the gateway; null for ordinary requests (T-165). */
 export function requireShortLink(locker: Restricted, seconds: number | null): void {
   if (seconds !== null && seconds > FROZEN_LINK_SECONDS) requireWritable(locker)
 }
 
-/** For everything that answers the bytes of a locker. */
+/** For every operation that serves the bytes of a locker. */
 export function requireServed({ restriction }: Restricted): void {
   if (restriction === 'taken_down') throw takenDown()
 }
@@ -44,13 +44,13 @@ export function isRestrictionError(error: unknown): error is ServiceError {
 }
 
 function frozen(): ServiceError {
-  return new ServiceError('LOCKER_FROZEN', 'the operator of this gateway has frozen the locker', {
-    hint: 'its files can be read, and nothing can be written or newly shared; ask the operator of the gateway',
+  return new ServiceError('LOCKER_FROZEN', "the gateway's admin has frozen the locker", {
+    hint: "its files can be read, but nothing can be written or newly shared; contact the gateway's admin",
   })
 }
 
 function takenDown(): ServiceError {
-  return new ServiceError('LOCKER_TAKEN_DOWN', 'the operator of this gateway has taken the locker down', {
-    hint: 'its bytes are not served; its statements and proofs stay; ask the operator of the gateway',
+  return new ServiceError('LOCKER_TAKEN_DOWN', "the gateway's admin has taken the locker down", {
+    hint: "its bytes are not served, but its statements and proofs remain; contact the gateway's admin",
   })
 }

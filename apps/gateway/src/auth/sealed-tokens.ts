@@ -1,14 +1,14 @@
-// Tokens that hold what they stand for, in a form that only this gateway can read or make: nothing of them is stored.
-// Gateways with the same key for short URLs open each other's tokens.
+// Tokens with sealed contents that only this gateway can read or create; nothing is stored. Gateways with the same key
+// for short URLs open each other's tokens.
 
 import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto'
 import { fromBase64Url, fromUtf8, toBase64Url, utf8 } from '@svc/protocol/bytes'
 import type { Ed25519Signer } from '@svc/protocol/keys'
 
 export interface TokenSealer {
-  /** A value that JSON can carry. */
+  /** Seals a value that JSON can represent. */
   seal(value: object): string
-  /** What was sealed; null for anything that this sealer has not made. */
+  /** The sealed value; null for anything that this sealer did not create. */
   open(token: string): unknown
 }
 
@@ -16,13 +16,13 @@ const SALT_BYTES = 16
 const TAG_BYTES = 16
 /** Longer texts are not decoded. */
 const MAX_CHARS = 4096
-/** Each token has a key of its own, so that no nonce is used twice under one. */
+/** Each token has its own key, so that no nonce is used twice under one key. */
 const NONCE = Buffer.alloc(12)
 const CIPHER = 'aes-256-gcm'
 
 /**
- * `domain` names the kind of token, as in `svc/upload-tokens/v1`: tokens of one kind do not open as another. It is no
- * JSON object, as short URLs are, so its signature stays secret.
+ * `domain` names the kind of token, as in `svc/upload-tokens/v1`: tokens of one kind do not open as another. Tokens of
+ * short URLs are JSON objects, so none of them has this signature. It stays secret.
  */
 export function createTokenSealer(
   signer: Ed25519Signer,

@@ -12,7 +12,7 @@ import { requireWritable } from './restrictions.ts'
 type SignedEndpoint = Endpoint & { auth: EnvelopeAuth; takesBytes?: never }
 type Checks = Pick<Auth, 'callers'>
 
-/** The caller acts on a locker: the one in the path, or the one that the envelope names. */
+/** The caller acts on a locker: the one in the path, or the one in the envelope. */
 export function serveLocker<E extends SignedEndpoint>(
   service: Service,
   { callers }: Checks,
@@ -27,7 +27,7 @@ export function serveLocker<E extends SignedEndpoint>(
     async (wire, { params }) => {
       const pathLockerId = (params as { locker_id?: string } | undefined)?.locker_id ?? null
       const caller = await callers.ofLocker(wire, ops, pathLockerId)
-      // Before any work; what changes the locker is checked again in its transaction.
+      // Checked before any work; transactions that change the locker check again.
       if (isWrite) requireWritable(caller.locker)
       return caller
     },
@@ -68,7 +68,7 @@ export function serveWallet<E extends SignedEndpoint>(
   )
 }
 
-/** An open endpoint needs no envelope: the caller is null without one. An envelope that is sent is always checked. */
+/** An envelope is optional: without one the caller is null. An envelope that is sent is always checked. */
 export function serveReceiptOrAnybody<E extends SignedEndpoint>(
   service: Service,
   { callers }: Checks,

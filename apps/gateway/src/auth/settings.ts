@@ -1,4 +1,4 @@
-// Settings of auth: identity providers and shared secrets.
+// Settings of authentication: identity providers and shared secrets.
 
 import type { Mode, SettingsReader } from '@svc/service/program/config'
 
@@ -16,19 +16,19 @@ export interface OidcConfig extends TokenConfig {
   subjects: string[]
 }
 
-/** Who may act by hand. */
+/** Who may perform manual actions. */
 export interface ActorConfig {
   /** Compared with e-mail addresses that the provider has verified. */
   emails: string[]
   subjects: string[]
-  /** A caller who holds the shared secret. */
+  /** A caller who has the shared secret. */
   secret: boolean
-  /** Everybody, in development. */
+  /** Every caller, in development. */
   anybody: boolean
 }
 
 export interface AuthSecrets {
-  /** Shared with the scheduler and the operator's tools. */
+  /** Shared with the scheduler and the admin's tools. */
   internalSecret: string | null
   /** Shared with oracles, which may have statements computed. */
   oracleSecret: string | null
@@ -48,7 +48,7 @@ export function readOidc(settings: SettingsReader, name: string, mode: Mode): Oi
   const { email: emails = [], subject: subjects = [] } = Object.fromEntries(pairs)
   if (!emails.every((entry) => entry.includes('@'))) settings.problem(`${name}: email must be an e-mail address`)
   if (emails.length + subjects.length === 0)
-    settings.problem(`${name} must say who may call: email=… or subject=…, once for each`)
+    settings.problem(`${name} must list the allowed callers: email=… or subject=…, once for each`)
   return { ...tokensOf(settings, name, pairs, mode), emails, subjects }
 }
 
@@ -66,7 +66,7 @@ function tokensOf(
   return { issuer, audience, jwksUrl }
 }
 
-/** `secret` is the shared secret; an entry with an @ is an e-mail address, any other a subject. */
+/** `secret` is the shared secret; an entry with an @ is an e-mail address, any other entry is a subject. */
 export function readActors(settings: SettingsReader, mode: Mode): ActorConfig {
   const entries = settings.list('ADMINS')
   const named = entries.filter((entry) => entry !== 'secret')

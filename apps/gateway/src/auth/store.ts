@@ -5,7 +5,7 @@ import type { Db, Locker } from '../db/schema.ts'
 
 export type FindLocker = (lockerId: string) => Promise<Locker | null>
 
-/** Requests that arrive together share a query. */
+/** Concurrent requests share a query. */
 export function createLockerFinder(db: Db): FindLocker {
   return batch(async (ids: string[]) => {
     const found = new Map((await findLockers(db, [...new Set(ids)])).map((locker) => [locker.locker_id, locker]))
@@ -25,7 +25,7 @@ const lockersNamed = prepared((db: Db, json: string) =>
     .where(inJsonRows(db, 'locker_id', json)),
 )
 
-/** A receipt, and its locker where there is one. */
+/** A receipt, and its locker if it has one. */
 export async function findReceiptAndLocker(
   db: Db,
   receiptId: string,

@@ -1,5 +1,6 @@
-// `svc-gateway audit [--head <sequence>:<hash>]`: the audit log as lines of JSON, the newest first, and whether it is
-// whole. `--head` is a head that was kept elsewhere: it shows that the end was not cut off. Ends with 1 if it was changed.
+// `svc-gateway audit [--head <sequence>:<hash>]`: prints the audit log as lines of JSON, newest first, and whether it
+// is intact. `--head` is a head that was saved elsewhere: it shows whether the end was cut off. Exits with 1 if the log
+// was changed.
 
 import { parseArgs } from 'node:util'
 import { compareWithJournal, countMissing } from '../continuity/missing.ts'
@@ -18,10 +19,12 @@ export async function run(args: string[]): Promise<void> {
     for (const entry of entries) console.log(JSON.stringify(entry))
     const { intact, head, broken_at } = await checkChain(db, values.head ?? null)
     console.error(
-      intact ? `The log is whole. Head: ${head ?? 'none yet'}` : `The log was changed at entry ${broken_at}.`,
+      intact
+        ? `The audit log is intact. Head: ${head ?? 'none yet'}`
+        : `The audit log was changed at entry ${broken_at}.`,
     )
-    const { place } = context.continuity
-    if (place && countMissing((await compareWithJournal(db, place)).missing) > 0)
+    const { location } = context.continuity
+    if (location && countMissing((await compareWithJournal(db, location)).missing) > 0)
       console.error('The database is behind: later entries may be missing.')
     if (!intact) process.exitCode = CHANGED
   })

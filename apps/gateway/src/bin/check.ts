@@ -1,5 +1,5 @@
-// `svc-gateway check [<file>]`: what these settings would do, and what is wrong with them. Changes nothing, and connects to
-// nothing.
+// `svc-gateway check [<file>]`: what these settings would do, and the problems with them. Changes nothing and makes no
+// connection.
 
 import { readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
@@ -26,12 +26,14 @@ export async function run(args: string[]): Promise<void> {
   const { config, secrets, problems } = checkConfig(variables)
   console.log(describeConfig({ config, secrets, variables }))
   const unread = file === undefined ? [] : unreadNames(variables, SETTINGS)
-  if (unread.length > 0) console.log(`\nnot settings of the gateway, which does not read them: ${unread.join(', ')}`)
+  if (unread.length > 0) console.log(`\nnot settings of the gateway (ignored): ${unread.join(', ')}`)
   if (problems.length === 0) {
-    console.log('\nno problems: a gateway starts with these settings')
+    console.log('\nno problems: the gateway can start with these settings')
     return
   }
-  console.log(`\nproblems, with which it does not start:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`)
+  console.log(
+    `\nthe gateway cannot start with these problems:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`,
+  )
   process.exitCode = UNUSABLE
 }
 
@@ -45,7 +47,7 @@ function readFile(file: string): Variables | null {
   }
 }
 
-/** Misspelled names among them. */
+/** Includes misspelled names. */
 function unreadNames(variables: Variables, settings: Settings): string[] {
   const isRead = (name: string) =>
     name in settings || name in RENAMED_SETTINGS || settings[name.replace(/_FILE$/, '')]?.isSecret

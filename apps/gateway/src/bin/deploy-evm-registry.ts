@@ -1,5 +1,5 @@
-// `svc-gateway deploy-evm-registry`: puts a registry on the EVM chain, with EVM_RPC_URLS and EVM_REGISTRY_KEY. Prints the
-// setting that names it; everything else goes to standard error.
+// `svc-gateway deploy-evm-registry`: deploys a registry to the EVM chain with EVM_RPC_URLS and EVM_REGISTRY_KEY. Prints
+// the setting with its address; everything else goes to standard error.
 
 import { ROLES } from '@svc/api/networks'
 import { createEvmAccount, type EvmAccount } from '@svc/payments/evm/account'
@@ -32,36 +32,36 @@ function readSettings(variables: Variables) {
   const isProduction = settings.oneOf('SVC_MODE', ['production', 'development']) === 'production'
   const rpcUrls = settings.list('EVM_RPC_URLS')
   if (rpcUrls.length === 0)
-    settings.problem(`EVM_RPC_URLS is missing: addresses of nodes of chain ${ROLES.registry.chainId}`)
+    settings.problem(`EVM_RPC_URLS is missing: set it to URLs of nodes of chain ${ROLES.registry.chainId}`)
   const privateKey = readRegistryKey(settings, isProduction)
-  if (!privateKey) settings.problem('EVM_REGISTRY_KEY or EVM_REGISTRY_KEY_FILE must hold the key that will write')
+  if (!privateKey) settings.problem('EVM_REGISTRY_KEY or EVM_REGISTRY_KEY_FILE must contain the key that will write')
   const contract = readRegistryContract(settings)
   settings.done()
-  return { rpcUrls, privateKey: privateKey as Uint8Array, contract } // without a key the settings are refused
+  return { rpcUrls, privateKey: privateKey as Uint8Array, contract } // without a key `done` throws
 }
 
-/** A second run makes no second registry: receipts would be looked up in the wrong one. */
+/** Prevents a second registry: receipts would be looked up in the wrong one. */
 async function requireOurs(rpcUrls: string[], privateKey: Uint8Array, contract: Address): Promise<void> {
   const registry = createEvmRegistry({ rpcUrls, privateKey, contract })
-  // Many contracts have an owner; only a registry answers this.
+  // Many contracts have an owner; only a registry answers this call.
   await registry.read('')
   if (!(await registry.isOwner())) {
     throw new Error(`EVM_REGISTRY_CONTRACT is a registry, and its owner is not EVM_REGISTRY_KEY (${registry.address}).`)
   }
-  console.error('EVM_REGISTRY_CONTRACT is a registry that this key writes to already. Nothing was deployed.')
+  console.error('EVM_REGISTRY_CONTRACT is already a registry of this key. Nothing was deployed.')
 }
 
 async function deploy(account: EvmAccount): Promise<Address> {
   const { contract, ...signed } = await prepareDeployment(account)
   console.error(`Deploying the registry to ${contract} with ${signed.tx} of ${account.address}.`)
   if ((await account.send(signed.raw)) === 'nonce_taken') {
-    throw new Error('Another transaction of this key came first. Nothing was deployed: run this again.')
+    throw new Error('Another transaction of this key came first. Nothing was deployed. Run this command again.')
   }
   const { outcome } = await watchTransaction(account, signed, TIMEOUT_MS)
   if (outcome === 'landed') return contract
   throw new Error(
     outcome === 'pending'
-      ? `The chain does not show it yet. Once ${signed.tx} is there, set EVM_REGISTRY_CONTRACT=${contract}.`
+      ? `The chain does not show the transaction yet. Once ${signed.tx} is there, set EVM_REGISTRY_CONTRACT=${contract}.`
       : 'The transaction failed. Nothing was deployed.',
   )
 }

@@ -1,4 +1,4 @@
-// What a gateway does with its settings, in the order in which an operator meets them. Shows no secret.
+// Describes what a gateway does with its settings, in the order in which an admin meets them. Shows no secret.
 
 import { NETWORKS, type Network } from '@svc/api/networks'
 import { PROVIDERS, type Provider } from '@svc/api/providers'
@@ -47,7 +47,7 @@ function requiredFacts({ config, secrets }: Read): Fact[] {
 
 function networkText(network: Network, { payments }: Config, { rpcUrls }: Secrets): string {
   const chain = payments.chains.get(network)
-  if (!chain) return 'nothing is sold there'
+  if (!chain) return 'no sales on this network'
   const nodes = (rpcUrls.get(network) ?? []).map(nodeName)
   const { treasury, quorum, finality } = chain
   const sure = 'commitment' in finality ? finality.commitment : evmFinality(finality)
@@ -59,7 +59,7 @@ function evmFinality({ finality, confirmations }: { finality: string; confirmati
 }
 
 function keyText(source: KeySource): string {
-  if ('seed' in source) return source.seed.length > 0 ? 'held by the gateway' : 'missing'
+  if ('seed' in source) return source.seed.length > 0 ? 'in the gateway' : 'missing'
   return `with the signer ${source.signer}, public key ${source.publicKeyHex}`
 }
 
@@ -74,14 +74,14 @@ function policyFacts({ config, secrets }: Read): Fact[] {
     ['callers', callersText(config, secrets)],
     ['admins', adminsText(config)],
     ...PROVIDERS.flatMap((provider) => saleFact(config, provider)),
-    ['beyond terms', lockers.enforcesTerms ? 'writes are refused' : 'writes are still accepted'],
+    ['beyond terms', lockers.enforcesTerms ? 'writes are rejected' : 'writes are still accepted'],
     ['paid with', `${assetNames(config).join(', ') || 'nothing'}${x402Text(config)}`],
     ['prices', `${payments.oracle.url}${fallbackText(payments.oracle.fallback)}`],
     [
       'limits',
       `${limitText(limits.perAddress)} an address, ${limitText(limits.perReceipt)} a receipt, ${limitText(limits.perSigner)} a signer, each minute`,
     ],
-    ['spends a day', BUDGETS.map((name) => `${name} ${spendText(name, budgets.perDay[name])}`).join(', ')],
+    ['spends per day', BUDGETS.map((name) => `${name} ${spendText(name, budgets.perDay[name])}`).join(', ')],
     [
       'publishes',
       anchors.isOn ? `${anchors.kind}, ${anchors.isAutomatic ? 'every statement' : 'on request'}` : 'nothing',
@@ -102,13 +102,13 @@ function callersText({ internal }: Config, { internalSecret }: Secrets): string 
     ...(internalSecret ? ['INTERNAL_SECRET'] : []),
     ...(oidc ? [`tokens of ${oidc.issuer} for ${[...oidc.emails, ...oidc.subjects].join(', ')}`] : []),
   ]
-  return ways.join(', and ') || 'nobody may call internal endpoints'
+  return ways.join(', and ') || 'internal endpoints accept no caller'
 }
 
 function adminsText({ internal }: Config): string {
   const { emails, subjects, secret, anybody } = internal.actors
-  const names = [...emails, ...subjects, ...(secret ? ['who has INTERNAL_SECRET'] : [])]
-  return names.join(', ') || (anybody ? 'everybody, in development' : 'nobody may act by hand')
+  const names = [...emails, ...subjects, ...(secret ? ['callers with INTERNAL_SECRET'] : [])]
+  return names.join(', ') || (anybody ? 'everyone, in development' : 'nobody may change anything')
 }
 
 function saleFact({ storage, payments }: Config, provider: Provider): Fact[] {
@@ -130,7 +130,7 @@ function x402Text({ x402 }: Config): string {
 
 function fallbackText(fallback: Readonly<Record<string, string>>): string {
   const rates = Object.entries(fallback).map(([symbol, usd]) => `${symbol} ${usd} USD`)
-  return rates.length > 0 ? `; without it ${rates.join(', ')}` : '; without it coins are not sold for'
+  return rates.length > 0 ? `; without it ${rates.join(', ')}` : '; without it quotes in coins are not offered'
 }
 
 function limitText(count: number): string {
@@ -147,12 +147,12 @@ function providerFacts({ config, secrets }: Read): Fact[] {
   ])
 }
 
-/** Those that differ from their defaults. */
+/** The settings that differ from their defaults. */
 function tuningFacts({ variables }: Read): Fact[] {
   const changed = Object.entries(SETTINGS).flatMap(([name, setting]): Fact[] => {
     const text = variables[name] || variables[`${name}_FILE`]
     const isChanged = setting.group === 'tuning' && text && text !== setting.default
     return isChanged ? [[name, setting.isSecret ? 'set' : text]] : []
   })
-  return changed.length > 0 ? changed : [['nothing', 'everything is as by default']]
+  return changed.length > 0 ? changed : [['nothing', 'all settings have their defaults']]
 }

@@ -1,4 +1,4 @@
-// `svc-gateway import-attestations [--dry-run] <export>`: takes over attestation records of the oracle era. See
+// `svc-gateway import-attestations [--dry-run] <export>`: imports attestation records of the oracle era. See
 // docs/import-attestations.md.
 
 import { open } from 'node:fs/promises'

@@ -33,7 +33,7 @@ function stateOf(text: string): AdminJob['state'] {
   return state
 }
 
-/** The newest 100 dead ones, or the next 100 that are due. */
+/** The newest 100 dead jobs, or the next 100 that are due. */
 function printJobs(jobs: readonly AdminJob[]): void {
   if (jobs.length === 0) console.log('No jobs in this state.')
   for (const { job_id, kind, attempts, due_at, failed_at, error } of jobs) {

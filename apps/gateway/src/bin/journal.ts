@@ -1,4 +1,4 @@
-// `svc-gateway journal [show] | prune --before <date> --reason …`: the files of the journal, and those that no backup needs.
+// `svc-gateway journal [show] | prune --before <date> --reason …`: lists or prunes the files of the journal.
 
 import { parseArgs } from 'node:util'
 import { listJournal, pruneJournal } from '../continuity/prune.ts'
@@ -9,7 +9,7 @@ export const USAGE = 'usage: svc-gateway journal [show] | prune --before <date, 
 
 export async function run(args: string[]): Promise<void> {
   const [verb = 'show'] = args
-  // Who only looks writes nothing.
+  // Showing writes nothing.
   const whileBehind = verb === 'show'
   await withOperations(
     async (context, actor) => {
@@ -20,12 +20,12 @@ export async function run(args: string[]): Promise<void> {
       })
       if (positionals.length > 1 || (verb !== 'show' && verb !== 'prune')) throw new Error(USAGE)
       const { database, continuity } = context
-      if (!continuity.place) throw new Error('no journal is kept: LOGBOOK_DIR is off')
-      const { folder } = continuity.place
+      if (!continuity.location) throw new Error('there is no journal: LOGBOOK_DIR is off')
+      const { folder } = continuity.location
       if (verb === 'show') {
         for (const { name, size, touchedMs, isRead } of await listJournal(database, folder))
           console.log(
-            `${name}  ${size} bytes  until ${new Date(touchedMs).toISOString()}  ${isRead ? '' : 'not all '}in the database`,
+            `${name}  ${size} bytes  until ${new Date(touchedMs).toISOString()}  ${isRead ? '' : 'partly '}in the database`,
           )
         return
       }

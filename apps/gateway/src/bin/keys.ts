@@ -42,7 +42,7 @@ export async function run(args: string[]): Promise<void> {
   try {
     const { values, positionals } = parseArgs({ args, options: OPTIONS, allowPositionals: true })
     const [verb = 'list', keyId] = positionals
-    // An offline machine, where a recovery key belongs, has no gateway.
+    // A recovery key belongs on an offline machine, which has no gateway.
     if (verb === 'new' && values.recovery) return newRecoveryKey(required(values.out, '--out'))
     await withOperations(async (context, actor) => {
       if (verb === 'list') return list(context)
@@ -70,7 +70,7 @@ export async function run(args: string[]): Promise<void> {
   }
 }
 
-/** From an announcement to the first use: time enough to tell those who pin keys. */
+/** From an announcement to the first use: enough time to inform clients that pin keys. */
 const DAY = 86_400
 
 async function list(context: Context): Promise<void> {
@@ -87,7 +87,7 @@ async function list(context: Context): Promise<void> {
   ]
   if (rows.length === 0) console.log('No key has signed yet, and none is announced.')
   for (const row of rows) {
-    const isHere = context.statementKeys.held(row[3] ?? '') ? '  (here)' : ''
+    const isHere = context.statementKeys.signerOf(row[3] ?? '') ? '  (here)' : ''
     console.log(row.filter((cell) => cell !== '').join('  ') + isHere)
   }
 }
@@ -104,12 +104,12 @@ async function newKey(values: { out?: string; 'public-key'?: string }): Promise<
     if (!ed25519PublicKeyFromHex(given)) throw new Error('--public-key is not an Ed25519 public key: 64 hex characters')
     return { publicKeyHex: given, discard: rethrow }
   }
-  const file = values.out as string // one of the two is there
+  const file = values.out as string // one of the two options is set
   const publicKeyHex = writeKey(file)
   return {
     publicKeyHex,
     discard(error) {
-      console.error(`${file} holds a new key that was not announced. It can be deleted.`)
+      console.error(`${file} contains a new key that was not announced. You can delete it.`)
       return rethrow(error)
     },
   }
@@ -119,21 +119,21 @@ function rethrow(error: unknown): never {
   throw error
 }
 
-/** Never over another file. */
+/** Never overwrites a file. */
 function writeKey(file: string): string {
   const seed = randomBytes(32)
   try {
     writeFileSync(file, `${toHex(seed)}\n`, { mode: 0o600, flag: 'wx' })
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
-    throw new Error(code === 'EEXIST' ? `${file} exists already: keys are not overwritten` : message)
+    throw new Error(code === 'EEXIST' ? `${file} already exists, and keys are never overwritten` : message)
   }
   return toHex(ed25519Signer(seed).publicKey)
 }
 
 function newRecoveryKey(file: string): void {
   console.log(`RECOVERY_PUBLIC_KEY=${writeKey(file)}`)
-  console.error(`${file} holds the recovery key. Keep it offline; the gateway needs only the setting above.`)
+  console.error(`${file} contains the recovery key. Keep it offline; the gateway needs only the setting above.`)
 }
 
 function recoveryKey(file: string): KeySigner {

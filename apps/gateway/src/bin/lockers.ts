@@ -6,7 +6,7 @@ import { restrictLocker } from '../views/admin/restrict-locker.ts'
 import { printJson, requireReason, withOperations } from './with-operations.ts'
 
 export const USAGE =
-  'usage: svc-gateway lockers show <locker, receipt, transaction or wallet> | freeze|unfreeze|take-down <locker> --reason <why> [--notice <what its owner is told>]'
+  'usage: svc-gateway lockers show <locker, receipt, transaction or wallet> | freeze|unfreeze|take-down <locker> --reason <why> [--notice <text for its owner>]'
 
 const RESTRICTIONS = { freeze: 'frozen', unfreeze: 'none', 'take-down': 'taken_down' } as const
 

@@ -1,5 +1,5 @@
-// `svc-gateway replay show | --reason … [--accept] [--new-log …]`: a database that was set back, and the journal that brings
-// it back.
+// `svc-gateway replay show | --reason … [--accept] [--new-log …]`: restores what a database that was set back lacks,
+// from the journal.
 
 import { parseArgs } from 'node:util'
 import { isoSeconds } from '@svc/protocol/evidence'
@@ -55,7 +55,7 @@ function countLines(counts: Examined['missing']['counts']): string[] {
 function printLostFiles({ lockers, others }: LostFiles): void {
   for (const { lockerId, lost, of } of lockers)
     console.log(
-      `${lockerId}: ${lost} of ${of} files of its newest statement are not in this database: their owner uploads them again`,
+      `${lockerId}: ${lost} of ${of} files of its newest statement are not in this database: their owner has to upload them again`,
     )
   if (others > 0) console.log(`${others} more lockers lack files of their newest statements`)
 }
@@ -75,26 +75,26 @@ const NAMES: Record<string, string> = {
 
 function print(
   { primaryChain }: Pick<Context, 'primaryChain'>,
-  { missing, isChainRead, log, awaited }: Examined,
+  { missing, isChainRead, log, missingJournals }: Examined,
   accepted: Accepted | null = null,
 ): void {
   for (const line of countLines(missing.counts)) console.log(`missing: ${line}`)
   for (const { proofId, sequence, digest } of missing.statements)
     console.log(`statement ${proofId} ${sequence} ${digest}`)
-  for (const file of missing.unreadable) console.log(`cannot be read: ${file}`)
+  for (const file of missing.unreadable) console.log(`unreadable: ${file}`)
   if (missing.earlier > 0) console.log(EARLIER)
   if (log) console.log(`the published log is ${log.kind}: ${log.missing} entries are missing`)
-  for (const { host, seenAt } of awaited)
+  for (const { host, seenAt } of missingJournals)
     console.log(`journal of ${host}, last seen ${isoSeconds(seenAt)}: not compared with this database`)
   if (!isChainRead)
-    console.error(`The chain was not compared: ${primaryChain ? 'no node answers' : 'nothing is published'}.`)
-  const count = countMissing(missing) + awaited.length + (log ? 1 : 0)
+    console.error(`The chain was not compared: ${primaryChain ? 'no node answers' : 'this gateway publishes nothing'}.`)
+  const count = countMissing(missing) + missingJournals.length + (log ? 1 : 0)
   const lost = accepted ? lostLines(accepted) : []
   for (const line of lost) console.log(`accepted as lost: ${line}`)
   if (count > 0) {
     console.log(`${count} missing.`)
     process.exitCode = BEHIND
-  } else if (lost.length > 0) console.log(`Accepted as lost: ${lost.join('; ')}. The database goes on without it.`)
+  } else if (lost.length > 0) console.log(`Accepted as lost: ${lost.join('; ')}. The database continues without it.`)
   else console.log('The database has all that this gateway has signed.')
 }
 
@@ -102,11 +102,11 @@ function lostLines({ counts, proofs, unreadable, earlier, journals }: Accepted):
   return [
     ...countLines(counts),
     ...(proofs > 0 ? [`the last statements of ${proofs} proofs`] : []),
-    ...unreadable.map((file) => `what cannot be read: ${file}`),
+    ...unreadable.map((file) => `unreadable:  ${file}`),
     ...(earlier > 0 ? [`${earlier} entries of the logbook of release 1.1.0`] : []),
     ...journals.map(({ host }) => `the journal of ${host}`),
   ]
 }
 
 const EARLIER =
-  'the database lacks what release 1.1.0 has signed: heal it with that release (`svc-gateway continuity`), then start this one'
+  'the database lacks what release 1.1.0 has signed: repair it with that release (`svc-gateway continuity`), then start this one'

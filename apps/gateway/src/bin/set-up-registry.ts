@@ -15,7 +15,7 @@ export async function run(): Promise<void> {
     const { tx, credential, schema } = await setUpRegistry(key, config.anchors.registry.credentialName, rpcUrls)
     console.log(`credential  ${credential}`)
     console.log(`schema      ${schema}`)
-    console.log(tx ? `made by     ${tx}` : 'both were there: nothing to do')
+    console.log(tx ? `created by   ${tx}` : 'both exist already: nothing to do')
     if (config.anchors.kind !== 'registry') console.log('Set ANCHORS=registry to publish statements there.')
   } catch (error) {
     console.error((error as Error).message || error)

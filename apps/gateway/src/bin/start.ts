@@ -1,4 +1,4 @@
-// `svc-gateway start`: the gateway, until it is stopped.
+// `svc-gateway start`: runs the gateway until it is stopped.
 
 import cluster from 'node:cluster'
 import { createLog } from '@svc/service/program/log'

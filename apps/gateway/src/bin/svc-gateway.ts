@@ -1,4 +1,5 @@
-// `svc-gateway <command>`: what an operator runs, configured by the environment. Each command is a file beside this one.
+// `svc-gateway <command>`: the commands of an admin, configured by the environment. Each command is a file in this
+// folder.
 
 import { importBundled } from '@svc/service/program/bundle'
 
@@ -14,11 +15,11 @@ const COMMANDS: Record<string, { about: string; load: () => Promise<Command> }> 
     load: () => importBundled(new URL('./start.ts', import.meta.url)),
   },
   check: {
-    about: 'say what a settings file, or the environment, would do, without starting',
+    about: 'describe what a settings file, or the environment, would do, without starting',
     load: () => import('./check.ts'),
   },
   'import-attestations': {
-    about: 'take over attestation records of the oracle era from an export',
+    about: 'import attestation records of the oracle era from an export',
     load: () => import('./import-attestations.ts'),
   },
   'set-up-registry': {
@@ -30,11 +31,11 @@ const COMMANDS: Record<string, { about: string; load: () => Promise<Command> }> 
     load: () => import('./deploy-evm-registry.ts'),
   },
   'migrate-to-postgres': {
-    about: 'move the SQLite database of a stopped gateway to an empty PostgreSQL',
+    about: 'move the SQLite database of a stopped gateway to an empty PostgreSQL database',
     load: () => import('./migrate-to-postgres.ts'),
   },
   jobs: {
-    about: 'list, show, retry and delete jobs that failed',
+    about: 'list and show jobs; retry and delete failed ones',
     load: () => import('./jobs.ts'),
   },
   lockers: {
@@ -42,7 +43,7 @@ const COMMANDS: Record<string, { about: string; load: () => Promise<Command> }> 
     load: () => import('./lockers.ts'),
   },
   payments: {
-    about: 'list payments that no receipt has, show one, and record its refund',
+    about: 'list payments without a receipt, show one, and record its refund',
     load: () => import('./payments.ts'),
   },
   keys: {
@@ -50,7 +51,7 @@ const COMMANDS: Record<string, { about: string; load: () => Promise<Command> }> 
     load: () => import('./keys.ts'),
   },
   replay: {
-    about: 'bring a restored database to where it was, from the journal',
+    about: 'complete a restored database from the journal',
     load: () => import('./replay.ts'),
   },
   journal: {
@@ -58,11 +59,11 @@ const COMMANDS: Record<string, { about: string; load: () => Promise<Command> }> 
     load: () => import('./journal.ts'),
   },
   log: {
-    about: 'show how the database stands to the published log',
+    about: 'compare the database with the published log',
     load: () => import('./log.ts'),
   },
   audit: {
-    about: 'print the log of what was done by hand, and check that it is whole',
+    about: 'print the audit log, and check that it is intact',
     load: () => import('./audit.ts'),
   },
 }
@@ -79,7 +80,7 @@ if (name === '--help' || name === '-h') {
   if (args.includes('--help') || args.includes('-h')) console.log(`${usage}\n\n${about}`)
   else await run(args)
 } else {
-  const problem = name ? `there is no command "${name}"` : 'which command?'
+  const problem = name ? `unknown command "${name}"` : 'no command given'
   console.error(`svc-gateway: ${problem}: see svc-gateway --help and docs/operations.md`)
   process.exitCode = USAGE
 }

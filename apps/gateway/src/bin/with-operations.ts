@@ -1,4 +1,5 @@
-// What the operator's commands share: the gateway's rooms without its port and its workers, and who is at the keyboard.
+// Shared by the admin's commands: opens the modules of the gateway without its port and its workers, and names the
+// person who runs the command.
 
 import { userInfo } from 'node:os'
 import { ServiceError } from '@svc/service/service-error'
@@ -6,7 +7,7 @@ import { readConfig } from '../config.ts'
 import type { Context } from '../context.ts'
 import { openTools } from '../open-tools.ts'
 import type { Actor } from '../views/admin/actors.ts'
-import { openRooms } from '../wire.ts'
+import { openModules } from '../wire.ts'
 
 const FAILED = 1
 
@@ -18,14 +19,14 @@ export async function withOperations(
   try {
     const { config, secrets } = readConfig(process.env)
     await using opened = new AsyncDisposableStack()
-    // What goes wrong is said once, on standard error.
+    // Errors are printed once, to standard error.
     const quiet = { ...config, log: { level: 'silent' as const } }
-    const context = await openRooms(await openTools(quiet, secrets, {}, opened), secrets)
-    // Then nothing is written to a database that is behind.
+    const context = await openModules(await openTools(quiet, secrets, {}, opened), secrets)
+    // Then commits to a database that is behind are refused.
     if (!whileBehind) await context.continuity.start()
     await work(context, { identity: `command line:${userInfo().username}` })
   } catch (error) {
-    // Where several addresses were tried, the message is empty.
+    // The message is empty if several addresses were tried.
     console.error((error as Error).message || error)
     const hint = error instanceof ServiceError ? error.body('').hint : undefined
     if (hint) console.error(hint)
@@ -39,5 +40,5 @@ export function printJson(value: unknown): void {
 
 export function requireReason(reason: string | undefined): string {
   if (reason !== undefined && reason.trim().length >= 3) return reason
-  throw new Error('--reason needs at least 3 characters; it is kept in the audit log')
+  throw new Error('--reason needs at least 3 characters; it is stored in the audit log')
 }

@@ -1,6 +1,6 @@
-// Budgets: how often the gateway pays for somebody, and how much it pays in a day. A transaction is counted when it is
-// noted, in the same database transaction, at the most that it can cost. The row of the day is locked first, so budgets
-// hold over all replicas.
+// Budgets: how often the gateway pays for others, and how much it pays per day. A transaction is counted when it is
+// recorded, in the same database transaction, at the most that it can cost. The row of the day is locked first, so
+// budgets apply to all replicas together.
 
 import { hash } from 'node:crypto'
 import { type Context, unixNow } from '../context.ts'
@@ -22,11 +22,11 @@ type Parts = Pick<Context, 'now' | 'log'> & { config: Pick<Context['config'], 'b
 
 /** At most `count` transactions in any period of `seconds`; 0 means no limit. */
 export interface Limit {
-  /** Whose transactions are counted. */
+  /** The account whose transactions are counted. */
   who: string
   count: number
   seconds: number
-  /** How much of a day's budget these transactions may use, in percent: others must find some left (T-34). */
+  /** The share of a day's budget that these transactions may use, in percent: some is left for others (T-34). */
   percentOfDay?: number
 }
 
@@ -52,8 +52,9 @@ export const HOUR = 3600
 export const DAY = 86_400
 
 /**
- * Counts a transaction that is about to be sent. One that costs two budgets is counted on each, in the order of `BUDGETS`
- * and for accounts of different names. Null when it may be; otherwise nothing is counted.
+ * Counts a transaction that is about to be sent. A transaction that draws on two budgets is counted on each, in the
+ * order of `BUDGETS` and for accounts with different names. Returns null if it is allowed; otherwise nothing is
+ * counted.
  */
 export async function spend(tx: Tx, parts: Parts, spending: Spending): Promise<Refusal | null> {
   const { budget, limits, amount } = spending
@@ -66,7 +67,7 @@ export async function spend(tx: Tx, parts: Parts, spending: Spending): Promise<R
     if (today.exhausted_limit !== perDay) {
       parts.log.error(
         { budget, per_day: perDay, used: today.amount },
-        'the daily budget is used up: what it pays for waits until tomorrow',
+        'the daily budget is used up: what it pays for waits until the next day (UTC)',
       )
       await setExhausted(tx, today, perDay)
     }
@@ -83,7 +84,7 @@ export async function spend(tx: Tx, parts: Parts, spending: Spending): Promise<R
   return null
 }
 
-/** Whether the next transaction would be refused, as far as that is known before it is made. */
+/** Whether the next transaction would be refused, as far as its cost is known in advance. */
 export async function checkBudget(db: Db, parts: Parts, { budget, limits }: Account): Promise<Refusal | null> {
   const now = unixNow(parts)
   const refusal = await overLimit(db, limits, now)
@@ -92,17 +93,17 @@ export async function checkBudget(db: Db, parts: Parts, { budget, limits }: Acco
   return isExhausted(today, parts.config.budgets.perDay[budget]) ? usedUpToday(now) : null
 }
 
-/** For a transaction that cost nothing, or that its payer paid for; with `only`, for what it would have cost that budget. */
-export async function giveBack(tx: Tx, transaction: string, only: BudgetName | null = null): Promise<void> {
+/** For a transaction that cost nothing or that its payer paid for; with `only`, returns only that budget's part. */
+export async function releaseSpending(tx: Tx, transaction: string, only: BudgetName | null = null): Promise<void> {
   const noted = await deleteSpending(tx, transaction, only)
-  // A budget has a row for each account, and days are locked in the order of `spend`.
+  // A budget has a row for each account; days are locked in the same order as in `spend`.
   const ofBudget = new Map(noted.map((row) => [row.budget, row]))
   for (const budget of BUDGETS) {
     const row = ofBudget.get(budget)
     if (!row) continue
     const day = { budget, day: dayOf(row.noted_at) }
     await addToDay(tx, day, { amount: -row.amount, transactions: -1 })
-    // There is room again. If it is too little, the next transaction is refused, with an alarm of its own.
+    // The budget has something left again. If that is too little, the next transaction is refused and raises its own alarm.
     await setExhausted(tx, day, null)
   }
 }
@@ -117,7 +118,7 @@ export function dayOf(at: number): number {
   return Math.floor(at / DAY)
 }
 
-/** The longest period of a limit, and as long again for a transaction that is resolved late. */
+/** Twice the longest period of a limit, for transactions that are resolved late. */
 const SPENDING_KEPT_SECONDS = 2 * DAY
 const DAYS_KEPT = 90
 
@@ -126,7 +127,7 @@ export async function forgetSpending({ database, now }: Pick<Context, 'database'
   await database.commit((tx) => deleteOld(tx, { noted_at: at - SPENDING_KEPT_SECONDS, day: dayOf(at) - DAYS_KEPT }))
 }
 
-/** Of several limits that are reached, the one that lasts longest. */
+/** The refusal of the limit that lasts longest. */
 async function overLimit(db: Db, limits: readonly Limit[], now: number): Promise<Refusal | null> {
   let until = 0
   for (const { who, count, seconds } of limits) {
@@ -137,7 +138,7 @@ async function overLimit(db: Db, limits: readonly Limit[], now: number): Promise
   return until === 0 ? null : { reason: 'limit_reached', until }
 }
 
-/** One transaction is always allowed, however small the budget is. */
+/** The first transaction is always allowed, however small the budget is. */
 async function overShare(db: Db, { limits, budget, amount }: Spending, perDay: number, now: number): Promise<boolean> {
   for (const { who, percentOfDay } of limits) {
     if (percentOfDay === undefined) continue
@@ -151,7 +152,7 @@ function usedUpToday(now: number): Refusal {
   return { reason: 'daily_budget_used', until: (dayOf(now) + 1) * DAY }
 }
 
-/** Receipt ids open files, and addresses are personal. */
+/** Receipt ids grant access to files, and addresses are personal data. */
 function hashed(who: string): string {
   return hash('sha256', who).slice(0, 32)
 }

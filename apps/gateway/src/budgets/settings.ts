@@ -6,7 +6,7 @@ import { displayAmount, parseDecimal } from '@svc/payments/amounts'
 import { readInteger, type SettingsReader } from '@svc/service/program/config'
 import type { Rates } from '../auth/rates.ts'
 
-/** One for each key that pays; what the publication key deposits in accounts is counted apart from its fees. */
+/** One budget for each paying key. The publication key has a separate one for its deposits in accounts. */
 export const BUDGETS = ['publication', 'registry_rent', 'evm_registry', 'x402_primary', 'x402_evm'] as const
 export type BudgetName = (typeof BUDGETS)[number]
 
@@ -19,15 +19,15 @@ export const BUDGET_UNITS: Record<BudgetName, 'lamports' | 'gwei'> = {
 }
 
 export interface BudgetConfig {
-  /** Of one receipt. */
+  /** Publications of one receipt. */
   anchorsPerHour: number
   anchorsPerDay: number
-  /** Payments an hour that were sent and have not paid: they failed, or are still on their way. */
+  /** Payments per hour that were sent but have not paid: they failed or are still pending. */
   failedPerPayer: number
   failedPerAddress: number
-  /** How much of what failed payments may cost in a day one payer or address may use, in percent. */
+  /** The percentage of the daily budget for failed payments that one payer or address may use. */
   lostPercent: number
-  /** Of all together, from midnight to midnight in UTC. */
+  /** For all together, from midnight to midnight UTC. */
   perDay: Record<BudgetName, number>
 }
 
@@ -47,7 +47,7 @@ export function readBudgetConfig(settings: SettingsReader, rates: Rates): Budget
     }),
     perDay: Object.fromEntries(
       BUDGETS.map((name) => [name, readAmount(settings, name, textOf(name))]),
-    ) as BudgetConfig['perDay'], // of each name
+    ) as BudgetConfig['perDay'], // one for each name
   }
 }
 
@@ -65,7 +65,7 @@ function readAmount(settings: SettingsReader, name: BudgetName, text: string): n
   return 0
 }
 
-/** As it is written in the setting. */
+/** The amount as the setting spells it. */
 export function spendText(name: BudgetName, amount: number): string {
   return amount === 0 ? 'without a limit' : `${displayAmount(BigInt(amount), DECIMALS)}${coinsOf(name)[0]}`
 }

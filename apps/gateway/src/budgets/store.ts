@@ -43,7 +43,7 @@ export async function setExhausted(
     .execute()
 }
 
-/** When the n-th newest transaction on somebody's account was noted, if that was after `since`. */
+/** When the n-th newest transaction of the account was recorded, if that was after `since`. */
 export async function nthNewest(db: Db, who: string, n: number, since: number): Promise<number | null> {
   const row = await db
     .selectFrom('spending')
@@ -57,7 +57,7 @@ export async function nthNewest(db: Db, who: string, n: number, since: number): 
   return row?.noted_at ?? null
 }
 
-/** How much of a budget transactions on somebody's account have used. */
+/** How much of a budget the account's transactions have used. */
 export async function spentSince(db: Db, who: string, budget: string, since: number): Promise<number> {
   const row = await db
     .selectFrom('spending')
@@ -77,7 +77,7 @@ export async function insertSpending(tx: Tx, rows: readonly SpendingTable[]): Pr
     .execute()
 }
 
-/** Returns what was noted of the transaction, for each account it was counted on; of one budget, unless that is null. */
+/** Deletes the records of a transaction, of one budget or, for null, of all. Returns them, one for each account. */
 export function deleteSpending(tx: Tx, transaction: string, budget: string | null): Promise<SpendingTable[]> {
   return tx
     .deleteFrom('spending')

@@ -1,34 +1,34 @@
-// Who may do what in a locker, and which keys sign. A database that was set back does not know what changed since, and
-// would let somebody in again (T-161).
+// Changes of who may do what in a locker, and of the keys that sign. A database that was set back lacks the latest
+// changes and would grant access again that has ended (T-161).
 
 import { randomBytes } from 'node:crypto'
 import type { Commit, CommitOptions } from '@svc/database/commit'
 import { toHex } from '@svc/protocol/bytes'
 import type { Endorsement, Revocation } from '@svc/protocol/key-changes'
 import type { AnnouncedKeyTable, Locker, S3KeyTable, Schema, Tx } from '../db/schema.ts'
-import type { Note, Noted } from './noted.ts'
+import type { DocumentId, RecordDocuments } from './document-id.ts'
 
 export type AccessChange =
   | { what: 'operator_added'; locker: string; operator: string }
-  /** Removed. `epoch`: the access epoch of the locker from then on. */
+  /** The operator was removed. `epoch`: the access epoch of the locker since then. */
   | { what: 'operator'; locker: string; operator: string; epoch: number }
   | { what: 'urls'; locker: string; epoch: number }
   | { what: 's3_key_made'; locker: string; row: S3KeyTable }
-  /** Revoked. */
+  /** The key was revoked. */
   | { what: 's3_key'; locker: string; key: string }
-  /** For all lockers that the wallet owns. */
+  /** A key for all lockers that the wallet owns. */
   | { what: 'wallet_s3_key_made'; wallet: string; row: S3KeyTable }
-  /** Revoked. */
+  /** The key was revoked. */
   | { what: 'wallet_s3_key'; wallet: string; key: string }
-  /** Release 1.1.0 wrote no status: the link is closed, or opened by another id only. */
+  /** Release 1.1.0 wrote no status: the link was then closed, or works with a new handle only. */
   | { what: 'link'; locker: string; status?: { link_closed: number; link_handle: string | null } }
-  /** Null: lifted. */
+  /** Null: the restriction was lifted. */
   | { what: 'restriction'; locker: string; restriction: 'frozen' | 'taken_down' | null; notice: string | null }
-  /** Whether its statements are published one by one. */
+  /** Whether the statements of the locker are published one by one. */
   | { what: 'anchoring'; locker: string; anchoring: Locker['anchoring'] }
-  /** Keys that sign or were to sign, in hex. What they say of each other is public. */
+  /** Keys that sign or will sign, in hex. The documents in which they endorse or revoke each other are public. */
   | { what: 'key_announced'; row: AnnouncedKeyTable }
-  /** Withdrawn. */
+  /** The announcement was withdrawn. */
   | { what: 'announced_key'; key: string }
   | { what: 'rotation'; from: string; to: string; at: string; endorsement: Endorsement | null }
   | {
@@ -56,7 +56,7 @@ const KINDS: Record<AccessChange['what'], true> = {
   signing_key: true,
 }
 
-/** Null for what is not known here, or not whole. */
+/** Null for an unknown kind and for incomplete JSON. */
 export function parseAccessChange(text: string): AccessChange | null {
   try {
     const change = JSON.parse(text) as AccessChange
@@ -73,7 +73,7 @@ export function isKeyChange(text: string): boolean {
   return change !== null && OF_KEYS.includes(change.what)
 }
 
-/** Is called in the transaction of the change. */
+/** Call it in the transaction of the change. */
 export type RecordAccess = (change: AccessChange) => Promise<void>
 
 export type ChangeAccess = <Result>(
@@ -82,35 +82,35 @@ export type ChangeAccess = <Result>(
 ) => Promise<Result>
 
 /**
- * `now` in Unix seconds. What work answers, and what it refuses (a key that is gone already), also tells of changes that
- * others have committed and not yet written: `requireOthers` has them written first. Readers of a locker do not wait for
- * them: whoever asked for a change has no answer yet, and a record promises nothing.
+ * `now` returns Unix seconds. The result of `work`, and a refusal (the key is already gone), may reveal changes that
+ * others have committed but not yet written to the journal: `requireOthers` writes those first. Readers of a locker do
+ * not wait for them: the caller who made the change has no answer yet, and a pending record promises nothing.
  */
 export function createChangeAccess(
-  commit: Commit<Schema, Noted>,
+  commit: Commit<Schema, DocumentId>,
   now: () => number,
   requireOthers: () => Promise<void>,
 ): ChangeAccess {
   return async (work, options) => {
-    let hasSeen = false
+    let hasStarted = false
     try {
-      return await commit((tx, note) => {
-        hasSeen = true
-        return work(tx, recorder(tx, note, now()))
+      return await commit((tx, recordDocuments) => {
+        hasStarted = true
+        return work(tx, recorder(tx, recordDocuments, now()))
       }, options)
     } finally {
-      if (hasSeen) await requireOthers()
+      if (hasStarted) await requireOthers()
     }
   }
 }
 
-/** For a transaction that does more than to change access. */
-export function recorder(tx: Tx, note: Note, changedAt: number): RecordAccess {
+/** For a transaction that changes more than access. */
+export function recorder(tx: Tx, recordDocuments: RecordDocuments, changedAt: number): RecordAccess {
   return async (change) => {
     const key = toHex(randomBytes(16))
-    // Replayed in the order of their times, which is that of the commits although clocks differ.
+    // A replay follows these times. They match the order of the commits even when clocks differ.
     await insertAccessChange(tx, { key, changedAt: Math.max(changedAt, await lastChange(tx)), change })
-    note({ kind: 'access', key })
+    recordDocuments({ kind: 'access', key })
   }
 }
 
@@ -119,14 +119,14 @@ async function lastChange(tx: Tx): Promise<number> {
   return (await row.executeTakeFirst())?.revoked_at ?? 0
 }
 
-interface Dated {
+interface DatedChange {
   key: string
   changedAt: number
   change: AccessChange
 }
 
-/** False where the database has it already. */
-export async function insertAccessChange(tx: Tx, { key, changedAt, change }: Dated): Promise<boolean> {
+/** False where the database already has it. */
+export async function insertAccessChange(tx: Tx, { key, changedAt, change }: DatedChange): Promise<boolean> {
   const { numInsertedOrUpdatedRows = 0n } = await tx
     .insertInto('revocations')
     .values({ revocation_id: key, revoked_at: changedAt, revoked: JSON.stringify(change) })

@@ -1,4 +1,4 @@
-// Holds the database against the chain: what this gateway has published and does not know.
+// Compares the database with the chain: finds what this gateway has published and the database lacks.
 
 import { getCompiledTransactionMessageDecoder, getTransactionDecoder } from '@solana/kit'
 import type { SolanaNodes } from '@svc/payments/solana/nodes'
@@ -8,7 +8,7 @@ import { ANCHOR_SCHEMA, LOG_ANCHOR_SCHEMA } from '@svc/protocol/names'
 import type { LogAnchorPayload } from '@svc/protocol/transparency/anchor'
 import type { Db } from '../db/schema.ts'
 import { type NamedStatement, unknownStatements } from './statements.ts'
-import { findCheckpointRoots, findLogStanding, findReceiptOfProof, knownPublications } from './store.ts'
+import { findCheckpointRoots, findOwnLog, findReceiptOfProof, knownPublications } from './store.ts'
 
 const SCHEMAS = [ANCHOR_SCHEMA, LOG_ANCHOR_SCHEMA]
 
@@ -19,29 +19,32 @@ interface AnchoredStatement extends NamedStatement {
 
 export interface UnknownAnchors {
   statements: AnchoredStatement[]
-  /** Checkpoints of logs, ours or others that the key has anchored. */
+  /** Checkpoints of logs that the key has anchored, of this log and of others. */
   checkpoints: LogAnchorPayload[]
 }
 
-/** What is published of the log and not in the database. */
+/** The part of the published log that the database lacks. */
 export interface LogGap {
-  /** `behind`: entries are missing. `forked`: others are in their places. `foreign`: another log is published there. */
+  /**
+   * `behind`: entries are missing. `forked`: the positions hold other entries. `foreign`: another log is published
+   * there.
+   */
   kind: 'behind' | 'forked' | 'foreign'
   /** How many entries are missing. */
   missing: number
 }
 
 const PAGE = 1000
-/** Anybody may send transactions that name an address: how much of that is read has an end. */
+/** Anyone can send transactions that name an address, so reading stops at a limit. */
 const MAX_PAGES = 10
 const MAX_READ = 500
 
 /**
- * From the newest transaction of the publication key back to the newest that the database knows: it is noted there before
- * it is sent. Only what the key has signed counts. Statements of proofs that the database does not know are missing only
- * where it knows an earlier transaction of the key: otherwise they may be of another gateway that had the key before. A
- * replay may bring back later transactions than one that is lost, so the rest of the page is looked at for the proofs
- * that the database knows.
+ * Reads from the newest transaction of the publication key back to the newest one that the database knows; a
+ * transaction is recorded there before it is sent. Only transactions that the key has signed count. Statements of
+ * unknown proofs are missing only if the database knows an earlier transaction of the key: otherwise they may belong to
+ * a gateway that had the key before. A replay may restore later transactions than a lost one, so the rest of the page
+ * is searched for proofs that the database knows.
  */
 export async function unknownAnchors(
   db: Db,
@@ -88,16 +91,16 @@ export async function unknownAnchors(
 
 const PROOF = /"pid":"([0-9a-f]{32})"/
 
-/** As far as a node tells. */
+/** Trusts the memo that the node reports. */
 async function namesOwnProof(db: Db, memo: string | null | undefined): Promise<boolean> {
   const proofId = PROOF.exec(memo ?? '')?.[1]
   return proofId !== undefined && (await findReceiptOfProof(db, proofId)) !== null
 }
 
-/** What the chain has of the log of this database, and the database has not. */
+/** The part of this database's log that is anchored on the chain and missing from the database. */
 export async function anchoredGap(db: Db, checkpoints: readonly LogAnchorPayload[]): Promise<LogGap | null> {
   if (checkpoints.length === 0) return null
-  const { origin, size } = await findLogStanding(db)
+  const { origin, size } = await findOwnLog(db)
   const own = checkpoints.filter(({ o }) => o === origin)
   const largest = Math.max(0, ...own.map(({ n }) => n))
   if (largest > size) return { kind: 'behind', missing: largest - size }
@@ -108,7 +111,7 @@ export async function anchoredGap(db: Db, checkpoints: readonly LogAnchorPayload
   return own.some(({ n, root }) => (roots.get(n) ?? root) !== root) ? { kind: 'forked', missing: 0 } : null
 }
 
-/** The anchor in a transaction, if the key signed it; nodes are not believed. */
+/** The anchor in a transaction, if the key signed it. The signature is checked: nodes are not trusted. */
 function signedAnchor(wire: Uint8Array, signer: string): AnchorPayload | LogAnchorPayload | null {
   const { messageBytes, signatures } = getTransactionDecoder().decode(wire)
   const signature = Object.entries(signatures).find(([account]) => account === signer)?.[1]

@@ -1,6 +1,6 @@
-// A restored or lagging database must not sign a number, take a payment or take a nonce a second time (T-37). What the
-// database knows is held against the journal and the chain at start, and whenever another server answers. While it is
-// behind, the gateway only reads.
+// Keeps a restored or lagging database from reusing a sequence number, a payment or a nonce (T-37). The database is
+// compared with the journal and the chain at start, and whenever another server answers. While it is behind, the
+// gateway only reads.
 
 import { lru } from '@svc/concurrency/caches'
 import type { Guard } from '@svc/database/commit'
@@ -14,22 +14,22 @@ import { ServiceError } from '@svc/service/service-error'
 import type { Schema } from '../db/schema.ts'
 import { type ChangeAccess, createChangeAccess } from './access-changes.ts'
 import type { LogGap } from './anchored.ts'
+import type { DocumentId } from './document-id.ts'
 import {
   clocksDiffer,
   databaseBehind,
   databaseUnchecked,
   envelopeBeforeLoss,
-  logbooksAwaited,
+  journalsMissing,
   logbookUnavailable,
 } from './errors.ts'
 import { createGaps, type Gaps, type Publications } from './gaps.ts'
 import { createJournaling } from './journaling.ts'
 import { hasLostNonces } from './last-nonce.ts'
-import type { JournalPlace, Missing } from './missing.ts'
-import type { Noted } from './noted.ts'
+import type { JournalLocation, Missing } from './missing.ts'
 import { pruneJournal } from './prune.ts'
 import { createReplica, type Replica } from './replicas/replica.ts'
-import type { AwaitedLogbook } from './replicas/store.ts'
+import type { MissingJournal } from './replicas/store.ts'
 import { setRead } from './store.ts'
 
 export interface ContinuityStatus {
@@ -37,73 +37,76 @@ export interface ContinuityStatus {
   logbook: 'ok' | 'failing' | 'off'
   chain: 'ok' | 'failing' | 'off'
   log: ReturnType<Gaps['log']>
-  /** The file of the database was exchanged while this process had it open. */
+  /** The database file was replaced while this process had it open. */
   isReplaced: boolean
   missing: Missing
-  /** Journals of other machines that were not compared with this database, or miss something in it. */
-  awaited: AwaitedLogbook[]
+  /** Journals of other machines that were not compared with this database, or that have entries it lacks. */
+  missingJournals: MissingJournal[]
   clock: { aheadSeconds: number | null; isWrong: boolean }
 }
 
 export interface Continuity {
-  /** Opens the journal and begins to compare. Until then nothing is refused: commands note what they do, and no more. */
+  /** Opens the journal and starts to compare. Before that nothing is refused: commands only record what they change. */
   start(): Promise<void>
   stop(): Promise<void>
-  /** Called for every server that a new connection leads to. */
-  serverSeen(server: ServerIdentity): void
+  /** Called for every server that a new connection reaches. */
+  serverConnected(server: ServerIdentity): void
   status(): ContinuityStatus
-  /** The published log is compared, too, from then on. */
+  /** From then on the published log is compared, too. */
   watchLog(findGap: () => Promise<LogGap | null>): void
   /** Call when a read suggests that the database is behind. */
   compareAgain(): void
   /** Throws unless the database is known to be current; waits for a comparison that is under way. */
   requireCurrent(): Promise<void>
-  /** The same at once, for use in a transaction: its connection may be the first to another server. */
+  /** The same without waiting, for use in a transaction: its connection may be the first to another server. */
   assertCurrent(): void
   /** Whether `requireCurrent` passes. */
   isCurrent(): Promise<boolean>
-  /** `assertCurrent`, and that the transaction sees the last statement that this process knows of the proof. */
+  /**
+   * `assertCurrent`, and requires the last statement of the proof that this process knows to be visible in the
+   * transaction.
+   */
   assertFollows(proofId: string | null, sequence: number): void
   statementAdded(proofId: string, sequence: number): void
-  /** Throws where an envelope may have been used on a server that is gone. `iat` in Unix seconds. */
+  /** Throws if the envelope may have been used on a server that is gone. `iat` in Unix seconds. */
   assertUnused(iat: number): void
   /** Resolves once the database is current. */
   whenCurrent(signal: AbortSignal): Promise<void>
-  /** Null where no journal is kept. */
-  place: JournalPlace | null
-  /** Of the database's commits. */
-  guard: Guard<Schema, Noted>
+  /** Null without a journal. */
+  location: JournalLocation | null
+  /** The guard of the database's commits. */
+  guard: Guard<Schema, DocumentId>
   /**
-   * In the journal when it resolves, whoever committed them. Call it before anybody learns of a document, after it was
-   * read. It asks the database once for each document. The operator's own views do not wait: who restores a database
-   * knows that its last seconds may be missing.
+   * Resolves when the documents are in the journal, whichever process committed them. Call it after reading a document
+   * and before anyone learns of it. It asks the database once for each document. Admin views do not wait: an admin who
+   * restores a database knows that its last seconds may be missing.
    */
-  requireWritten(...noted: Noted[]): Promise<void>
-  /** The same for all changes of the keys that sign. */
+  requireWritten(...ids: DocumentId[]): Promise<void>
+  /** The same for all changes of signing keys. */
   requireKeysWritten(): Promise<void>
-  /** The same for all that is committed. */
+  /** The same for everything that is committed. */
   catchUp(): Promise<void>
-  noteNonce(nonce: NonceTable): void
-  /** Whatever gives or ends somebody's access is done by it. */
+  recordNonce(nonce: NonceTable): void
+  /** Makes every change that grants or ends access. */
   changeAccess: ChangeAccess
 }
 
 export interface ContinuityOptions {
-  /** Null where none is kept. */
-  journal: JournalPlace | null
-  database: Database<Schema, Noted>
+  /** Null for no journal. */
+  journal: JournalLocation | null
+  database: Database<Schema, DocumentId>
   /** Null where nothing is published. */
   publications: Publications | null
-  /** By how much the clock of this process may differ from that of the database; 0 for any. */
+  /** By how much the clock of this process may differ from the database's; 0 for any difference. */
   clockToleranceSeconds: number
   log: Log
   now: () => number
 }
 
 const TICK_MS = 5000
-/** Comparing a long journal takes a while, in which others read slowly: it rests afterwards. */
-const REST_RATIO = 10
-const MAX_REST_MS = 30_000
+/** Comparing a long journal takes a while and slows down other readers, so comparisons pause afterwards. */
+const PAUSE_RATIO = 10
+const MAX_PAUSE_MS = 30_000
 const MAX_REMEMBERED = 50_000
 const DAY_MS = 86_400_000
 
@@ -112,77 +115,77 @@ export function createContinuity(options: ContinuityOptions): Continuity {
   const { db } = database
   const clock = createClockGuard({ toleranceSeconds: options.clockToleranceSeconds, log, refusal: clocksDiffer })
   const unixNow = () => Math.floor(now() / 1000)
-  /** The last of each proof that this process has signed. */
+  /** The last sequence of each proof that this process has signed. */
   const sequences = lru<string, number>(MAX_REMEMBERED)
   const waiting = new Set<() => void>()
   const journaling = createJournaling({ place: journal, database, log, now: unixNow, compareAgain })
   const gaps = createGaps({ db, journal, publications, log })
   let replica: Replica | null = null
-  let awaited: AwaitedLogbook[] = []
+  let missingJournals: MissingJournal[] = []
   let state: 'unstarted' | ContinuityStatus['state'] = 'unstarted'
   let server: ServerIdentity | null = null
   let isReplaced = false
-  /** Envelopes issued up to then are refused: they may have been used on a server that is gone. */
+  /** Envelopes issued until then are refused: they may have been used on a server that is gone. */
   let lostUntil = 0
   let generation = 0
   let comparison: Promise<void> | null = null
   let settling = Promise.resolve()
   /** Until then, a database that is behind is not compared again. */
-  let restingUntilMs = 0
+  let pausedUntilMs = 0
   let tick: NodeJS.Timeout | undefined
   let prunedAtMs = 0
 
-  async function compareOnce(asked: number): Promise<void> {
+  async function compareOnce(startGeneration: number): Promise<void> {
     const history = server?.history ?? ''
-    if ((await gaps.look()) || isReplaced) {
-      awaited = []
+    if ((await gaps.check()) || isReplaced) {
+      missingJournals = []
       setState('behind')
       return replica?.report(null)
     }
-    // Without a journal only the chain can tell.
+    // Without a journal, only the chain can show a gap.
     if (!journal && !gaps.isChainRead()) return void setState('checking')
     await journaling.catchUp()
     await replica?.report(history)
-    awaited = (await replica?.awaited(history)) ?? []
-    // Another server may have answered meanwhile: it is compared next.
-    if (asked !== generation) return
-    setState(awaited.length > 0 ? 'behind' : 'current')
+    missingJournals = (await replica?.missingJournals(history)) ?? []
+    // Another server may have answered meanwhile; it is compared next.
+    if (startGeneration !== generation) return
+    setState(missingJournals.length > 0 ? 'behind' : 'current')
   }
 
   /**
-   * What was read need not be read again, and what is older than every backup goes. A comparison must not wait for it:
-   * commits wait for comparisons.
+   * Records how far the journal was read, so that it is not read again, and removes what is older than every backup.
+   * Comparisons do not wait for this, because commits wait for comparisons.
    */
   async function settleJournal(): Promise<void> {
     try {
-      // In the transaction: another server may have been compared meanwhile.
+      // Inside the transaction: another server may have been compared meanwhile.
       if (gaps.ends().length > 0) await database.commit((tx) => setRead(tx, gaps.ends()))
       await pruneDaily()
     } catch (error) {
-      log.warn({ err: error }, 'the database was not told how far the journal was read')
+      log.warn({ err: error }, 'the database could not record how far the journal was read')
     }
   }
 
   async function pruneDaily(): Promise<void> {
     if (!journal || Date.now() - prunedAtMs < DAY_MS) return
     prunedAtMs = Date.now()
-    await pruneJournal(database, journal.folder, prunedAtMs - journal.keptDays * DAY_MS)
+    await pruneJournal(database, journal.folder, prunedAtMs - journal.retentionDays * DAY_MS)
   }
 
   function compare(): Promise<void> {
     comparison ??= (async () => {
-      const begunMs = performance.now()
+      const startedMs = performance.now()
       try {
-        for (let seen = -1; seen !== generation; ) {
-          seen = generation
-          await compareOnce(seen)
+        for (let compared = -1; compared !== generation; ) {
+          compared = generation
+          await compareOnce(compared)
         }
       } catch (error) {
-        // The database is away, or the journal cannot be read: the next tick tries again.
+        // The database is unavailable or the journal is unreadable: the next tick tries again.
         log.warn({ err: error }, 'the database cannot be compared with what was signed')
       } finally {
         const endedMs = performance.now()
-        restingUntilMs = endedMs + Math.min(REST_RATIO * (endedMs - begunMs), MAX_REST_MS)
+        pausedUntilMs = endedMs + Math.min(PAUSE_RATIO * (endedMs - startedMs), MAX_PAUSE_MS)
         comparison = null
         if (state === 'current') settling = settling.then(settleJournal)
       }
@@ -204,7 +207,7 @@ export function createContinuity(options: ContinuityOptions): Continuity {
           earlier,
           log: gaps.log(),
           isReplaced,
-          awaited: awaited.map(({ host }) => host),
+          awaited: missingJournals.map(({ host }) => host),
         },
         'the database is behind what this gateway has signed: it only reads, see /health and docs/operations.md',
       )
@@ -218,30 +221,30 @@ export function createContinuity(options: ContinuityOptions): Continuity {
 
   async function onTick(): Promise<void> {
     try {
-      serverSeen(await database.server())
+      serverConnected(await database.server())
       if (state === 'current') {
         await journaling.tick()
         await pruneDaily()
       }
     } catch {
-      // Whatever is away is seen by those who need it.
+      // Code that needs the unavailable part reports it.
     }
-    const isOther = await isOtherAwaited()
-    if (state === 'behind' && awaited.length === 0 && performance.now() < restingUntilMs) return
+    const isOther = await isJournalMissing()
+    if (state === 'behind' && missingJournals.length === 0 && performance.now() < pausedUntilMs) return
     if (state !== 'current' || gaps.isChainDue() || isOther) await compare()
   }
 
-  async function isOtherAwaited(): Promise<boolean> {
-    const found = await replica?.awaited(server?.history ?? '').catch(() => [])
+  async function isJournalMissing(): Promise<boolean> {
+    const found = await replica?.missingJournals(server?.history ?? '').catch(() => [])
     return found !== undefined && found.length > 0
   }
 
-  function serverSeen(seen: ServerIdentity): void {
+  function serverConnected(identity: ServerIdentity): void {
     if (state === 'unstarted') return
-    clock.compared(seen.clockAheadMs)
-    if (seen.history === server?.history && seen.run === server.run) return
-    const isOther = server !== null && seen.history !== server.history
-    server = seen
+    clock.compared(identity.clockAheadMs)
+    if (identity.history === server?.history && identity.run === server.run) return
+    const isOther = server !== null && identity.history !== server.history
+    server = identity
     generation++
     gaps.forgetChain()
     if (isOther) {
@@ -262,7 +265,7 @@ export function createContinuity(options: ContinuityOptions): Continuity {
   }
 
   function assertCurrent(): void {
-    if (state === 'behind') throw awaited.length > 0 ? logbooksAwaited() : databaseBehind()
+    if (state === 'behind') throw missingJournals.length > 0 ? journalsMissing() : databaseBehind()
     if (journaling.isFailing()) throw logbookUnavailable()
     if (state === 'checking') throw databaseUnchecked()
     clock.assertRight()
@@ -278,8 +281,8 @@ export function createContinuity(options: ContinuityOptions): Continuity {
       server = await database.server()
       clock.compared(server.clockAheadMs)
       replica = createReplica(database, await journaling.open(server.history))
-      // Those that were used at another replica are not in this journal.
-      const isOther = (await replica.awaited(server.history)).length > 0
+      // Nonces used at another replica are not in this journal.
+      const isOther = (await replica.missingJournals(server.history)).length > 0
       if (isOther || (journal && (await hasLostNonces(db, journal.folder, unixNow())))) {
         refuseEarlierEnvelopes()
         log.warn('the database may have lost nonces: envelopes that may have been used are refused')
@@ -297,12 +300,12 @@ export function createContinuity(options: ContinuityOptions): Continuity {
       // Callers that wait for this journal wait for the next process that writes to it.
       await replica
         ?.leave()
-        .catch((error) => log.warn({ err: error }, 'the database was not told that this process ends'))
+        .catch((error) => log.warn({ err: error }, 'the database could not record that this process ends'))
       replica = null
       await journaling.close()
     },
 
-    serverSeen,
+    serverConnected,
 
     status: () => ({
       state: state === 'unstarted' ? 'checking' : state,
@@ -311,7 +314,7 @@ export function createContinuity(options: ContinuityOptions): Continuity {
       log: gaps.log(),
       isReplaced,
       missing: gaps.missing(),
-      awaited,
+      missingJournals,
       clock: { aheadSeconds: clock.aheadSeconds(), isWrong: clock.isWrong() },
     }),
 
@@ -359,12 +362,12 @@ export function createContinuity(options: ContinuityOptions): Continuity {
       }
     },
 
-    place: journal,
+    location: journal,
     guard: { requireCurrent, assertCurrent, begin: journaling.begin },
-    requireWritten: (...noted) => journaling.requireWritten(noted),
+    requireWritten: (...ids) => journaling.requireWritten(ids),
     requireKeysWritten: () => journaling.requireAccessWritten('keys'),
     catchUp: journaling.catchUp,
-    noteNonce: journaling.keepNonce,
+    recordNonce: journaling.saveNonce,
     changeAccess: createChangeAccess(database.commit, unixNow, () => journaling.requireAccessWritten('all')),
   }
 }

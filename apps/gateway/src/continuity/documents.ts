@@ -1,5 +1,5 @@
-// What the journal keeps: the documents that this gateway has given to others, with all that the database has of them. A
-// commit notes their names; once it is through, they are read from the database and written to the journal.
+// The documents that the journal stores: what this gateway has given to others, with everything the database has about
+// it. A commit records their names; after it, they are read from the database and written to the journal.
 
 import type { Anchor } from '@svc/api/attestations'
 import { networkNamed } from '@svc/api/networks'
@@ -27,16 +27,16 @@ import type {
   UnclaimedPaymentTable,
 } from '../db/schema.ts'
 import { type AccessChange, parseAccessChange } from './access-changes.ts'
-import type { Noted } from './noted.ts'
+import type { DocumentId } from './document-id.ts'
 
 export interface ReceiptDocument {
   kind: 'receipt'
   /** The receipt id. */
   key: string
   receipt: Selectable<ReceiptTable>
-  /** Null for a receipt that was imported. */
+  /** Null for an imported receipt. */
   quote: PayRequestTable | null
-  /** Of the quote, where it was made from one. */
+  /** The template of the quote, if the quote was made from one. */
   template: QuoteTemplateTable | null
   payment: PaymentTransactionTable | null
   authorizations: PaymentAuthorizationTable[]
@@ -45,13 +45,15 @@ export interface ReceiptDocument {
 
 export interface RefundDocument {
   kind: 'refund'
-  /** Network, transaction, position, and by which transaction it was sent: deciding it is another document. */
+  /**
+   * Network, transaction, position, and the transaction that refunds it. The decision to refund is a separate document.
+   */
   key: string
   refund: RefundTable
   payment: PaymentTransactionTable
 }
 
-/** A payment that its payer was told is noted for refund. */
+/** A payment recorded for refund, after its payer has learned of that. */
 export interface UnclaimedDocument {
   kind: 'unclaimed'
   /** Network, transaction and asset. */
@@ -59,7 +61,7 @@ export interface UnclaimedDocument {
   unclaimed: UnclaimedPaymentTable
 }
 
-/** A locker that was opened, without its files. */
+/** An opened locker, without its files. */
 export interface LockerDocument {
   kind: 'locker'
   /** The locker id. */
@@ -67,10 +69,10 @@ export interface LockerDocument {
   locker: Locker
 }
 
-/** Who may do what in a locker, and which keys sign. */
+/** A change of access to a locker, or of the keys that sign. */
 export interface AccessDocument {
   kind: 'access'
-  /** Random: the database has a row with it. */
+  /** Random: the id of its row in the database. */
   key: string
   /** Unix seconds. */
   changedAt: number
@@ -79,7 +81,7 @@ export interface AccessDocument {
 
 export interface StatementDocument {
   kind: 'statement'
-  /** Its digest. */
+  /** The digest of the statement. */
   key: string
   proofId: string
   statement: StatementTable
@@ -87,24 +89,26 @@ export interface StatementDocument {
   snapshot: Omit<Selectable<SnapshotTable>, 'chunk_list' | 'block_nodes'> & { chunk_list: string; block_nodes: string }
 }
 
-/** Those that a statement added. They are before it in the journal. */
+/** The chunks that a statement added. They precede it in the journal. */
 export interface ChunksDocument {
   kind: 'chunks'
   key: ''
   chunks: Selectable<SnapshotChunkTable>[]
 }
 
-/** A transaction that publishes a statement: before it was sent, and again whenever its outcome is known. */
+/** A transaction that publishes a statement: written before it is sent, and again when its outcome is known. */
 export interface PublicationDocument {
   kind: 'publication'
   /** The transaction. */
   key: string
   publication: PublicationTable
-  /** That of the statement, in JSON, if it is in this transaction. */
+  /** The statement's anchor, as JSON, if it is in this transaction. */
   anchor?: string | null
 }
 
-/** A transaction that publishes a checkpoint of the log: before it was sent, and again whenever its outcome is known. */
+/**
+ * A transaction that publishes a checkpoint of the log: written before it is sent, and again when its outcome is known.
+ */
 export interface LogAnchorDocument {
   kind: 'log_anchor'
   key: string
@@ -113,13 +117,13 @@ export interface LogAnchorDocument {
 
 export interface CheckpointDocument {
   kind: 'checkpoint'
-  /** How many entries it covers. */
+  /** How many entries the checkpoint covers. */
   key: string
   origin: string
   checkpoint: LogCheckpointTable
-  /** Where the one before ended. */
+  /** How many entries the previous checkpoint covers. */
   from: number
-  /** Digests from there on. */
+  /** Digests of the entries after those. */
   entries: string[]
 }
 
@@ -157,13 +161,13 @@ export interface Entry {
 
 const CHUNKS = '"document":{"kind":"chunks",'
 
-/** Without parsing it: chunks are large. */
+/** Does not parse the entry, because chunks are large. */
 export function hasChunks(entry: string): boolean {
   return entry.slice(0, 60).includes(CHUNKS)
 }
 
-/** Nothing where the database has no such document. */
-export async function* readDocument(db: Db, { kind, key }: Noted): AsyncGenerator<Document> {
+/** Yields nothing if the database has no such document. */
+export async function* readDocument(db: Db, { kind, key }: DocumentId): AsyncGenerator<Document> {
   if (kind === 'statement') return yield* readStatement(db, key)
   const document = await READERS[kind](db, key)
   if (document) yield document
@@ -171,7 +175,7 @@ export async function* readDocument(db: Db, { kind, key }: Noted): AsyncGenerato
 
 type Reader = (db: Db, key: string) => Promise<Document | null>
 
-const READERS: Record<Exclude<Noted['kind'], 'statement'>, Reader> = {
+const READERS: Record<Exclude<DocumentId['kind'], 'statement'>, Reader> = {
   receipt: readReceipt,
   refund: readRefund,
   unclaimed: readUnclaimed,
@@ -182,7 +186,7 @@ const READERS: Record<Exclude<Noted['kind'], 'statement'>, Reader> = {
   checkpoint: readCheckpoint,
 }
 
-/** Every purchase is read back once, so this is one query. */
+/** Every purchase is read back once, so this is a single query. */
 const purchaseOf = prepared((db: Db, key: string) =>
   db
     .selectFrom('receipts as r')
@@ -210,7 +214,7 @@ async function readReceipt(db: Db, key: string): Promise<ReceiptDocument | null>
     kind: 'receipt',
     key,
     receipt: { receipt_id, pay_req_id, network, tx, payer, receipt, confirmed_at },
-    // The columns of a row that a left join has found are null where the row's are.
+    // The columns of a joined row are null only where the row's own columns are.
     quote:
       created_at === null
         ? null
@@ -241,7 +245,7 @@ async function readRefund(db: Db, key: string): Promise<RefundDocument | null> {
     .where('tx', '=', tx)
     .where('position', '=', Number(position))
     .executeTakeFirst()
-  // A server that lags behind has the decision, and not yet the transaction.
+  // A server that lags behind may have the decision but not yet the transaction.
   if (!refund || (refundTx !== 'decided' && refund.refund_tx !== refundTx)) return null
   const payment = await readPayment(db, network, tx)
   return payment ? { kind: 'refund', key, refund, payment } : null
@@ -280,7 +284,7 @@ function accessDocument({ revocation_id: key, revoked_at, revoked }: RevocationT
   return change && { kind: 'access', key, changedAt: revoked_at, change }
 }
 
-/** Longer texts stay in memory until a full collection. */
+/** V8 frees longer texts only in a full collection. */
 const CHUNKS_AT_ONCE = 10
 
 async function* readStatement(db: Db, key: string): AsyncGenerator<Document> {
@@ -300,14 +304,14 @@ async function* readStatement(db: Db, key: string): AsyncGenerator<Document> {
   for (let i = 0; i < added.length; i += CHUNKS_AT_ONCE) {
     const ids = added.slice(i, i + CHUNKS_AT_ONCE)
     const chunks = await db.selectFrom('snapshot_chunks').selectAll().where('chunk_id', 'in', ids).execute()
-    // Another server may answer by now, which lacks the statement.
+    // Another server, which lacks the statement, may answer now.
     if (chunks.length < ids.length) throw new DatabaseUnavailable(`chunks of the statement ${key} are missing`)
     yield { kind: 'chunks', key: '', chunks }
   }
   yield {
     kind: 'statement',
     key,
-    proofId: proof_id as string, // of a statement with a digest
+    proofId: proof_id as string, // a statement with a digest has one
     statement,
     snapshot: {
       snapshot_key: statement.snapshot_key,
@@ -321,7 +325,7 @@ async function* readStatement(db: Db, key: string): AsyncGenerator<Document> {
   }
 }
 
-/** Those of the statement before, which is in the journal, or older than the journal is. */
+/** The chunks of the previous statement, which is in the journal, or older than the journal. */
 async function chunksBefore(db: Db, { receipt_id, sequence }: StatementTable): Promise<Set<string>> {
   const before = await db
     .selectFrom('statements as s')

@@ -1,5 +1,5 @@
-// The logbook of release 1.1.0, which has hashes of what was signed and no documents. A database that lacks some of it was
-// set back to before this release: that one heals it.
+// The logbook of release 1.1.0, which has hashes of what was signed but no documents. A database that lacks some of it
+// is a backup from before this release; release 1.1.0 has to repair it.
 
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
@@ -15,7 +15,9 @@ const RECEIPT = /^receipt \d+ (\S+) (\S+) ([0-9a-f]{64}) /
 const REVOCATION = /^revocation \d+ ([0-9a-f]{32}) /
 const LINES_AT_ONCE = 500
 
-/** How many entries the database lacks, and how far the files were read. `from`: how far they are known. */
+/**
+ * How many entries the database lacks, and how far the files were read. `from`: how far the database knows the files.
+ */
 export async function compareEarlier(
   db: Db,
   folder: string,
@@ -56,7 +58,7 @@ async function countMissing(db: Db, lines: readonly string[]): Promise<number> {
   return missing
 }
 
-/** Also where the operator of that release has settled its loss. */
+/** Also true where release 1.1.0 has recorded the loss of the receipt as accepted. */
 async function hasReceipt(db: Db, network: string, tx: string, receiptHash: string): Promise<boolean> {
   const receipts = await db.selectFrom('receipts').select('receipt_id').where('tx', '=', tx).execute()
   if (receipts.some(({ receipt_id }) => hash('sha256', `svc/logbook ${receipt_id}`) === receiptHash)) return true

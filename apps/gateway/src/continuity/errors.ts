@@ -1,7 +1,7 @@
 import { clockDifference } from '@svc/service/guard/clock-guard'
 import { ServiceError } from '@svc/service/service-error'
 
-const WAIT = 'the operator has been told by /health; try again later'
+const WAIT = "the gateway's /health reports it to its admin; try again later"
 
 export function databaseBehind(): ServiceError {
   return new ServiceError('database_behind', 'the database is older than what this gateway has signed', {
@@ -10,11 +10,15 @@ export function databaseBehind(): ServiceError {
   })
 }
 
-export function logbooksAwaited(): ServiceError {
-  return new ServiceError('database_behind', 'the database was not compared with what other replicas have signed', {
-    hint: `nothing was changed, and everything can be read; ${WAIT}`,
-    headers: { 'retry-after': '5' },
-  })
+export function journalsMissing(): ServiceError {
+  return new ServiceError(
+    'database_behind',
+    'the database has not been compared with what other replicas have signed',
+    {
+      hint: `nothing was changed, and everything can be read; ${WAIT}`,
+      headers: { 'retry-after': '5' },
+    },
+  )
 }
 
 export function databaseUnchecked(): ServiceError {
@@ -26,7 +30,7 @@ export function databaseUnchecked(): ServiceError {
 
 export function commitUnchecked(): ServiceError {
   return new ServiceError('database_behind', 'another database server answered before this was in the journal', {
-    hint: 'try again in a few seconds: what was done already is found when the request is repeated',
+    hint: 'try again in a few seconds: repeating the request finds what is already done',
     headers: { 'retry-after': '2' },
   })
 }
@@ -40,14 +44,14 @@ export function envelopeBeforeLoss(seconds: number): ServiceError {
 
 export function clocksDiffer(aheadSeconds: number): ServiceError {
   return new ServiceError('database_behind', `the clock of this gateway is ${clockDifference(aheadSeconds)}`, {
-    hint: 'nothing was changed, and public data can be read; send it again, another replica may answer',
+    hint: 'nothing was changed, and public data can be read; send the request again: another replica may answer',
     headers: { 'retry-after': '10' },
   })
 }
 
 export function logbookUnavailable(cause?: unknown): ServiceError {
   return new ServiceError('logbook_unavailable', 'the gateway cannot write its journal', {
-    hint: 'try again later: what was done already is found when the request is repeated',
+    hint: 'try again later: repeating the request finds what is already done',
     headers: { 'retry-after': '10' },
     cause,
   })

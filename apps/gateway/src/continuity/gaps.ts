@@ -1,4 +1,5 @@
-// What was signed and is not in the database, by all that remembers it: the journal, the chain, and the published log.
+// Finds what was signed and is not in the database, from the three other records: the journal, the chain and the
+// published log.
 
 import type { Position } from '@svc/database/journal/journal'
 import { isDatabaseUnavailable } from '@svc/database/unavailable'
@@ -7,7 +8,14 @@ import type { SolanaNodes } from '@svc/payments/solana/nodes'
 import type { Log } from '@svc/service/program/log'
 import type { Db } from '../db/schema.ts'
 import { anchoredGap, type LogGap, type UnknownAnchors, unknownAnchors } from './anchored.ts'
-import { type Compared, compareWithJournal, countMissing, type JournalPlace, type Missing, NOTHING } from './missing.ts'
+import {
+  type Compared,
+  compareWithJournal,
+  countMissing,
+  type JournalLocation,
+  type Missing,
+  NOTHING,
+} from './missing.ts'
 import { byProof, unknownStatements } from './statements.ts'
 
 export interface Publications {
@@ -16,49 +24,49 @@ export interface Publications {
   signer: string
 }
 
-/** Each value is of the last look. */
+/** All values are those of the last check. */
 export interface Gaps {
   /** Whether there is any gap. */
-  look(): Promise<boolean>
+  check(): Promise<boolean>
   missing(): Missing
   /** How far the journal was read. */
   ends(): Position[]
   /** How the database stands to the published log; `failing`: that cannot be read now. */
   log(): LogGap['kind'] | 'ok' | 'failing'
   isChainRead(): boolean
-  /** Whether a chain that could not be read may be tried again. */
+  /** Whether the chain should be read again after a failure. */
   isChainDue(): boolean
-  /** For another server: it is compared with the chain again. */
+  /** Discards what was read: another server must be compared with the chain again. */
   forgetChain(): void
-  /** The published log is compared, too, from then on. */
+  /** From then on the published log is compared, too. */
   watchLog(findGap: () => Promise<LogGap | null>): void
 }
 
 interface Parts {
   db: Db
-  journal: JournalPlace | null
+  journal: JournalLocation | null
   publications: Publications | null
   log: Log
 }
 
-const CHAIN_AGAIN_MS = 30_000
+const CHAIN_RETRY_MS = 30_000
 
 export function createGaps({ db, journal, publications, log }: Parts): Gaps {
   let compared: Compared = { missing: NOTHING, ends: [] }
-  /** Null until the chain was read for the present server. */
+  /** Null until the chain was compared with the present server. */
   let anchored: UnknownAnchors | null = null
   let chainReadAt = 0
-  /** What was read for one server says nothing about the next. */
-  let serversSeen = 0
+  /** Counts servers, because a comparison with one server does not apply to the next. */
+  let epoch = 0
   let findLogGap: (() => Promise<LogGap | null>) | null = null
   let logGap: LogGap | null = null
   let isLogFailing = false
 
   async function anchoredUnknown(): Promise<UnknownAnchors | null> {
     if (anchored) return anchored
-    const asked = serversSeen
+    const startEpoch = epoch
     const read = await readChain()
-    if (asked === serversSeen) anchored = read
+    if (startEpoch === epoch) anchored = read
     return read
   }
 
@@ -74,7 +82,7 @@ export function createGaps({ db, journal, publications, log }: Parts): Gaps {
     }
   }
 
-  /** A log that cannot be read now is not written either; statements are signed meanwhile. */
+  /** An unreadable log is not written either. Statements are signed meanwhile. */
   async function readLog(): Promise<void> {
     try {
       logGap = (await findLogGap?.()) ?? null
@@ -87,10 +95,10 @@ export function createGaps({ db, journal, publications, log }: Parts): Gaps {
   }
 
   return {
-    async look() {
-      const noticed = journal ? await compareWithJournal(db, journal) : { missing: NOTHING, ends: [] }
+    async check() {
+      const journaled = journal ? await compareWithJournal(db, journal) : { missing: NOTHING, ends: [] }
       const unknown = await anchoredUnknown()
-      compared = { ...noticed, missing: await withAnchored(db, noticed.missing, unknown) }
+      compared = { ...journaled, missing: await withAnchored(db, journaled.missing, unknown) }
       await readLog()
       logGap ??= await anchoredGap(db, unknown?.checkpoints ?? [])
       return logGap !== null || countMissing(compared.missing) > 0
@@ -99,9 +107,9 @@ export function createGaps({ db, journal, publications, log }: Parts): Gaps {
     ends: () => compared.ends,
     log: () => (isLogFailing ? 'failing' : (logGap?.kind ?? 'ok')),
     isChainRead: () => anchored !== null,
-    isChainDue: () => anchored === null && Date.now() - chainReadAt > CHAIN_AGAIN_MS,
+    isChainDue: () => anchored === null && Date.now() - chainReadAt > CHAIN_RETRY_MS,
     forgetChain() {
-      serversSeen++
+      epoch++
       anchored = null
     },
     watchLog(findGap) {
@@ -110,7 +118,7 @@ export function createGaps({ db, journal, publications, log }: Parts): Gaps {
   }
 }
 
-/** With statements that only the chain knows of. */
+/** Adds statements that only the chain has. */
 export async function withAnchored(db: Db, missing: Missing, anchored: UnknownAnchors | null): Promise<Missing> {
   const unknown = await unknownStatements(db, anchored?.statements ?? [])
   const named = new Set(missing.statements.map(({ digest }) => digest))

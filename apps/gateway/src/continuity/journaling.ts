@@ -1,6 +1,6 @@
-// Brings what the database commits into the journal. A commit records the names of its documents in a table, in its own
-// transaction, and writes them to the journal before it answers; a name is forgotten once its document is written. So what
-// a crash, a full disk or a lost answer has kept from the journal is known, to every process (T-37).
+// Writes what the database commits to the journal. A commit records the names of its documents in a table, in its own
+// transaction, and writes the documents to the journal before it returns; then the names are deleted. So every process
+// knows which documents a crash, a full disk or a lost reply has kept from the journal (T-37).
 
 import { lru } from '@svc/concurrency/caches'
 import type { Recorder } from '@svc/database/commit'
@@ -11,25 +11,27 @@ import type { Log } from '@svc/service/program/log'
 import type { ServiceError } from '@svc/service/service-error'
 import type { Schema } from '../db/schema.ts'
 import { isKeyChange } from './access-changes.ts'
+import type { DocumentId } from './document-id.ts'
 import { type Entry, readDocument } from './documents.ts'
 import { commitUnchecked, logbookUnavailable } from './errors.ts'
 import { type LastNonce, openLastNonce } from './last-nonce.ts'
-import type { JournalPlace } from './missing.ts'
-import type { Noted } from './noted.ts'
-import { forgetPending, pendingAccess, pendingAmong, pendingNotes, recordPending, setRead } from './store.ts'
+import type { JournalLocation } from './missing.ts'
+import { forgetPending, pendingAccess, pendingAmong, pendingDocuments, recordPending, setRead } from './store.ts'
 
 export interface Journaling {
-  /** Returns the id of the journal; null where there is none. Commands need not call it. */
+  /** Returns the id of the journal, or null without one. Commands need not call it. */
   open(history: string): Promise<string | null>
-  /** In a transaction, before it reads: what it commits may be of a server that is gone by then. */
-  begin(): Recorder<Schema, Noted>
-  /** Resolves when these are in a journal, whichever process committed them. Call it before anybody learns of them. */
-  requireWritten(noted: readonly Noted[]): Promise<void>
-  /** The same for changes of access: all, or those of keys that sign. */
+  /** Call it in a transaction before it reads: a server that is gone by the commit may have answered. */
+  begin(): Recorder<Schema, DocumentId>
+  /** Resolves when these are in a journal, whichever process committed them. Call it before anyone learns of them. */
+  requireWritten(ids: readonly DocumentId[]): Promise<void>
+  /** The same for changes of access: all of them, or only those of signing keys. */
   requireAccessWritten(of: 'all' | 'keys'): Promise<void>
-  /** Writes all that is committed and not yet written. */
+  /** Writes everything that is committed but not yet written. */
   catchUp(): Promise<void>
-  /** The same for what has waited for a while, and writes down how far the journal is in the database. */
+  /**
+   * The same for documents that have pendingAtLastTick since the last tick; also records in the database how far the journal is.
+   */
   tick(): Promise<void>
   keepNonce(nonce: NonceTable): void
   switchHistory(history: string): void
@@ -38,20 +40,20 @@ export interface Journaling {
 }
 
 interface Parts {
-  /** Null where none is kept. */
-  place: JournalPlace | null
-  database: Database<Schema, Noted>
+  /** Null for no journal. */
+  place: JournalLocation | null
+  database: Database<Schema, DocumentId>
   log: Log
   /** Unix seconds. */
   now: () => number
-  /** Called when the journal has what another server than the present one had. */
+  /** Called when the journal has entries that came from another server than the present one. */
   compareAgain(): void
 }
 
-/** Documents that are in memory at once. */
+/** The most characters of documents in memory at a time. */
 const MAX_CHARACTERS = 4_000_000
-/** Names of documents that are in a journal, about 100 bytes each. */
-const MAX_KEPT = 20_000
+/** Remembered names of documents that are in a journal, about 100 bytes each. */
+const MAX_REMEMBERED = 20_000
 
 export function createJournaling({ place, database, log, now, compareAgain }: Parts): Journaling {
   const { db, commit } = database
@@ -59,19 +61,19 @@ export function createJournaling({ place, database, log, now, compareAgain }: Pa
   let lastNonce: LastNonce | null = null
   let isClosed = false
   let isFailing = false
-  /** The last nonce, where it was not kept. */
-  let unkept: NonceTable | null = null
-  const underWay = new Map<string, Promise<boolean>>()
-  /** In the journal, and not yet forgotten by the database. */
-  const written = new Map<string, Noted>()
-  /** Are in a journal for good: who shows them again asks nobody. */
-  let kept = lru<string, true>(MAX_KEPT)
-  /** How far files of this process are known to the database, which forgets those that were pruned. */
+  /** The last nonce, if writing it failed. */
+  let unsavedNonce: NonceTable | null = null
+  const inProgress = new Map<string, Promise<boolean>>()
+  /** In the journal, but not yet deleted from the pending names in the database. */
+  const written = new Map<string, DocumentId>()
+  /** Known to be in a journal permanently: showing them again needs no query. */
+  let inJournal = lru<string, true>(MAX_REMEMBERED)
+  /** How far the database knows the files of this process. It forgets pruned files. */
   const known = new Map<string, number>()
   /** How often another server has answered. */
-  let turns = 0
-  /** What waited at the last tick. */
-  let waited = new Set<string>()
+  let epoch = 0
+  /** The documents that were pending at the last tick. */
+  let pendingAtLastTick = new Set<string>()
 
   async function open(history: string): Promise<string | null> {
     if (!place) return null
@@ -86,43 +88,43 @@ export function createJournaling({ place, database, log, now, compareAgain }: Pa
     return logbookUnavailable(error)
   }
 
-  /** `asked`: the turn in which their transaction began. A failover may have taken them back since. */
-  async function writeCommitted(noted: readonly Noted[], asked: number): Promise<void> {
+  /** `startEpoch`: the value of `epoch` when their transaction began. A failover may have undone the transaction since. */
+  async function writeCommitted(ids: readonly DocumentId[], startEpoch: number): Promise<void> {
     if (!place || isClosed) return
-    const found = await Promise.all(noted.map((each) => writeOnce(each, asked)))
-    if (found.includes(false)) throw takenBack()
+    const found = await Promise.all(ids.map((id) => writeOnce(id, startEpoch)))
+    if (found.includes(false)) throw undoneByFailover()
   }
 
-  async function writePending(find: () => Promise<Noted[]>): Promise<void> {
+  async function writePending(find: () => Promise<DocumentId[]>): Promise<void> {
     if (isClosed) return
-    const asked = turns
-    const noted = await find()
-    const found = await Promise.all(noted.map((each) => writeOnce(each, asked)))
+    const startEpoch = epoch
+    const ids = await find()
+    const found = await Promise.all(ids.map((id) => writeOnce(id, startEpoch)))
     // Documents that are gone from the database need not be written.
-    for (const [i, each] of noted.entries()) if (!found[i]) written.set(nameOf(each), each)
+    for (const [i, id] of ids.entries()) if (!found[i]) written.set(nameOf(id), id)
   }
 
   /** False where the database has no such document. */
-  function writeOnce(noted: Noted, asked: number): Promise<boolean> {
-    const name = nameOf(noted)
+  function writeOnce(id: DocumentId, startEpoch: number): Promise<boolean> {
+    const name = nameOf(id)
     if (written.has(name)) return Promise.resolve(true)
-    const begun = underWay.get(name)
-    if (begun !== undefined) return begun
-    const writing = append(noted, asked)
+    const running = inProgress.get(name)
+    if (running !== undefined) return running
+    const writing = append(id, startEpoch)
       .then((isFound) => {
-        if (isFound) written.set(name, noted)
+        if (isFound) written.set(name, id)
         return isFound
       })
-      .finally(() => underWay.delete(name))
-    underWay.set(name, writing)
+      .finally(() => inProgress.delete(name))
+    inProgress.set(name, writing)
     return writing
   }
 
-  async function append(noted: Noted, asked: number): Promise<boolean> {
+  async function append(id: DocumentId, startEpoch: number): Promise<boolean> {
     let isFound = false
     const entries: string[] = []
     let characters = 0
-    for await (const document of readDocument(db, noted)) {
+    for await (const document of readDocument(db, id)) {
       isFound = true
       const entry = JSON.stringify({ at: now(), document } satisfies Entry)
       entries.push(entry)
@@ -132,12 +134,13 @@ export function createJournaling({ place, database, log, now, compareAgain }: Pa
       characters = 0
     }
     if (entries.length > 0) await appendEntries(entries)
-    // It may be of a server that is gone, and the next one may have been compared before it was in the journal.
-    if (asked !== turns) throw takenBack()
+    // The document may come from a server that is gone; the next server may have been compared before it was in the
+    // journal.
+    if (startEpoch !== epoch) throw undoneByFailover()
     return isFound
   }
 
-  function takenBack(): ServiceError {
+  function undoneByFailover(): ServiceError {
     compareAgain()
     return commitUnchecked()
   }
@@ -151,19 +154,19 @@ export function createJournaling({ place, database, log, now, compareAgain }: Pa
     }
   }
 
-  async function findPending(): Promise<Noted[]> {
-    return (await pendingNotes(db)).filter((noted) => !written.has(nameOf(noted)))
+  async function findPending(): Promise<DocumentId[]> {
+    return (await pendingDocuments(db)).filter((id) => !written.has(nameOf(id)))
   }
 
   async function catchUp(): Promise<void> {
     if (!place) return
     await writePending(findPending)
-    if (unkept) lastNonce?.keep(unkept)
-    unkept = null
+    if (unsavedNonce) lastNonce?.save(unsavedNonce)
+    unsavedNonce = null
     isFailing = false
   }
 
-  /** Of this process's file, all is in the database: it was read from there. */
+  /** Marks what this process wrote as read: the database has it, because it was read from there. */
   async function settle(): Promise<void> {
     if (!journal) return
     const loss = await journal.findLoss()
@@ -175,7 +178,7 @@ export function createJournaling({ place, database, log, now, compareAgain }: Pa
       await forgetPending(tx, settled)
       await setRead(tx, ends)
     })
-    for (const noted of settled) written.delete(nameOf(noted))
+    for (const id of settled) written.delete(nameOf(id))
     for (const { file, end } of ends) known.set(file, end)
   }
 
@@ -183,7 +186,7 @@ export function createJournaling({ place, database, log, now, compareAgain }: Pa
   async function writeAgain(loss: Position): Promise<void> {
     log.error(
       { file: loss.file },
-      'somebody removed or shortened a file of the journal that is in use: back up the database, which has what was in it',
+      'a file of the journal was removed or shortened while in use: back up the database, which has its contents',
     )
     await commit((tx) => setRead(tx, [loss]))
     written.clear()
@@ -193,19 +196,19 @@ export function createJournaling({ place, database, log, now, compareAgain }: Pa
   return {
     open,
     begin() {
-      const asked = turns
-      return async (tx, noted) => {
-        if (place) await recordPending(tx, noted)
-        return () => writeCommitted(noted, asked)
+      const startEpoch = epoch
+      return async (tx, ids) => {
+        if (place) await recordPending(tx, ids)
+        return () => writeCommitted(ids, startEpoch)
       }
     },
-    async requireWritten(noted) {
+    async requireWritten(ids) {
       if (!place) return
-      const unknown = noted.filter((one) => !kept.get(nameOf(one)))
+      const unknown = ids.filter((id) => !inJournal.get(nameOf(id)))
       if (unknown.length === 0) return
-      const asked = turns
+      const startEpoch = epoch
       await writePending(() => pendingAmong(db, unknown))
-      if (asked === turns) for (const one of unknown) kept.set(nameOf(one), true)
+      if (startEpoch === epoch) for (const id of unknown) inJournal.set(nameOf(id), true)
     },
     async requireAccessWritten(of) {
       if (!place) return
@@ -221,14 +224,14 @@ export function createJournaling({ place, database, log, now, compareAgain }: Pa
       if (isFailing) return catchUp()
       await settle()
       const pending = await findPending()
-      await writePending(async () => pending.filter((noted) => waited.has(nameOf(noted))))
-      waited = new Set(pending.map(nameOf))
+      await writePending(async () => pending.filter((id) => pendingAtLastTick.has(nameOf(id))))
+      pendingAtLastTick = new Set(pending.map(nameOf))
     },
-    keepNonce(nonce) {
-      unkept = nonce
+    saveNonce(nonce) {
+      unsavedNonce = nonce
       try {
-        lastNonce?.keep(nonce)
-        unkept = null
+        lastNonce?.save(nonce)
+        unsavedNonce = null
       } catch (error) {
         failed(error)
       }
@@ -249,6 +252,6 @@ export function createJournaling({ place, database, log, now, compareAgain }: Pa
   }
 }
 
-function nameOf({ kind, key }: Noted): string {
+function nameOf({ kind, key }: DocumentId): string {
   return `${kind} ${key}`
 }

@@ -1,5 +1,5 @@
-// Each process keeps the last nonce that it accepted beside the journal. It survives the process; a power cut may take it.
-// A database that lacks it was set back, and may have lost others that were accepted before.
+// Each process writes the last nonce that it accepted to a file beside the journal. The file survives a crash of the
+// process, but perhaps not a power cut. A database that lacks this nonce was set back, and may have lost others, too.
 
 import { randomBytes } from 'node:crypto'
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
@@ -10,12 +10,12 @@ import type { NonceTable } from '@svc/service/guard/tables'
 import type { Db } from '../db/schema.ts'
 
 const NONCE = '.nonce'
-/** Of one length, so that each overwrites the one before. */
+/** All of one length, so that each overwrites the previous one. */
 const CHARACTERS = 240
 const DAY_MS = 86_400_000
 
 export interface LastNonce {
-  keep(nonce: NonceTable): void
+  save(nonce: NonceTable): void
   close(): void
 }
 
@@ -26,7 +26,7 @@ export async function openLastNonce(folder: string): Promise<LastNonce> {
   const file = openSync(path, 'w', 0o600)
   let isEmpty = true
   return {
-    keep({ signer, nonce, forget_at }) {
+    save({ signer, nonce, forget_at }) {
       writeSync(file, `${signer} ${nonce} ${forget_at}`.padEnd(CHARACTERS - 1).concat('\n'), 0)
       isEmpty = false
     },
@@ -37,7 +37,7 @@ export async function openLastNonce(folder: string): Promise<LastNonce> {
   }
 }
 
-/** A nonce that would be forgotten by now protects nothing any more. `now` in Unix seconds. */
+/** A nonce that has expired protects nothing any more. `now` in Unix seconds. */
 export async function hasLostNonces(db: Db, folder: string, now: number): Promise<boolean> {
   for (const { name } of await filesIn(folder, NONCE)) {
     const nonce = readNonce(await readFile(join(folder, name), 'utf8').catch(() => ''))

@@ -1,4 +1,4 @@
-// Holds the database against the journal: what was promised and is not there.
+// Compares the database with the journal: finds documents of the journal that the database lacks.
 
 import { endingOf, JOURNAL, readFolderId } from '@svc/database/journal/folder'
 import { findLosses, type Position, readJournal } from '@svc/database/journal/journal'
@@ -13,13 +13,13 @@ import { hasCheckpoint, hasLogAnchorOf, hasRefund, hasUnclaimed, knownKeys, read
 export interface Missing {
   /** By kind. */
   counts: Partial<Record<Document['kind'], number>>
-  /** Some of them, the first first. */
+  /** Some of the missing statements, the oldest first. */
   statements: NamedStatement[]
-  /** When the first of them was signed, in Unix seconds. */
+  /** When the oldest of them was signed, in Unix seconds. */
   since: number | null
-  /** Files with lines that cannot be read, and why. */
+  /** Files with unreadable lines, and the reasons. */
   unreadable: string[]
-  /** How much the logbook of release 1.1.0 has. */
+  /** How many missing entries are in the logbook of release 1.1.0. */
   earlier: number
 }
 
@@ -29,7 +29,7 @@ export function countMissing({ counts, unreadable, earlier }: Missing): number {
   return Object.values(counts).reduce((sum, count) => sum + count, 0) + unreadable.length + earlier
 }
 
-/** By the names that people read. */
+/** Grouped under the names that people read. */
 export function missingByName(missing: Missing) {
   const { receipt = 0, refund = 0, unclaimed = 0, statement = 0, access = 0 } = missing.counts
   const named = receipt + refund + unclaimed + statement + access
@@ -41,10 +41,10 @@ export function missingByName(missing: Missing) {
   }
 }
 
-export interface JournalPlace {
+export interface JournalLocation {
   folder: string
   sealing: Sealing
-  keptDays: number
+  retentionDays: number
 }
 
 export interface Compared {
@@ -57,8 +57,8 @@ const PAGE = 500
 const MAX_CHARACTERS = 4_000_000
 const MAX_NAMED = 100
 
-/** Reads what came after what the database is known to have. */
-export async function compareWithJournal(db: Db, { folder, sealing }: JournalPlace): Promise<Compared> {
+/** Reads the entries that the database is not yet known to have. */
+export async function compareWithJournal(db: Db, { folder, sealing }: JournalLocation): Promise<Compared> {
   const from = await readTo(db)
   const ends = new Map<string, number>()
   const unreadable = new Map<string, string>()
@@ -92,7 +92,7 @@ export async function compareWithJournal(db: Db, { folder, sealing }: JournalPla
   }
 }
 
-/** Machines on one PostgreSQL may have a folder each. */
+/** Machines that share a PostgreSQL database may each have a folder. */
 async function ownFiles(db: Db, folder: string, known: ReadonlyMap<string, number>): Promise<Map<string, number>> {
   const id = isSqlite(db) ? null : await readFolderId(folder)
   const ending = id === null ? JOURNAL : endingOf(id)
@@ -100,17 +100,17 @@ async function ownFiles(db: Db, folder: string, known: ReadonlyMap<string, numbe
 }
 
 function createTally() {
-  const seen = new Set<string>()
+  const counted = new Set<string>()
   const counts: Missing['counts'] = {}
   const statements: NamedStatement[] = []
   let since: number | null = null
   return {
     add(entries: readonly Entry[]) {
       for (const { at, document } of entries) {
-        // Several processes may have written it.
+        // Several processes may have written the same document.
         const name = `${document.kind} ${document.key}`
-        if (seen.has(name)) continue
-        seen.add(name)
+        if (counted.has(name)) continue
+        counted.add(name)
         counts[document.kind] = (counts[document.kind] ?? 0) + 1
         since = Math.min(since ?? at, at)
         if (document.kind === 'statement' && statements.length < MAX_NAMED) statements.push(nameOf(document))
@@ -124,7 +124,7 @@ function nameOf({ key, proofId, statement }: StatementDocument): NamedStatement 
   return { proofId, sequence: statement.sequence, digest: key }
 }
 
-/** Those that the database lacks. */
+/** The entries whose documents the database lacks. */
 async function missingAmong(db: Db, entries: readonly Entry[]): Promise<Entry[]> {
   const keysOf = (kind: Document['kind']) =>
     entries.flatMap(({ document }) => (document.kind === kind ? [document.key] : []))

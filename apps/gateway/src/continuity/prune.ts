@@ -1,19 +1,20 @@
-// The journal is needed for as long as an older backup may be restored. What is removed is in the database.
+// Prunes the journal. Entries are needed as long as an older backup may be restored; what is removed is in the
+// database.
 
 import { ALIVE_MS, filesIn, JOURNAL, type JournalFile, recordPruned, removeFile } from '@svc/database/journal/folder'
 import { hasLinesAfter } from '@svc/database/journal/journal'
 import type { Database } from '@svc/database/open'
 import type { Schema } from '../db/schema.ts'
+import type { DocumentId } from './document-id.ts'
 import { LOG } from './earlier-logbook.ts'
-import type { Noted } from './noted.ts'
 import { forgetFiles, readTo } from './store.ts'
 
 export interface KeptFile extends JournalFile {
-  /** Whether the database has all that is in it. */
+  /** Whether the database has everything in the file. */
   isRead: boolean
 }
 
-/** The oldest first, with those of release 1.1.0. */
+/** The oldest first, including files of release 1.1.0. */
 export async function listJournal({ db }: Pick<Database<Schema>, 'db'>, folder: string): Promise<KeptFile[]> {
   const known = await readTo(db)
   const files: KeptFile[] = []
@@ -22,9 +23,9 @@ export async function listJournal({ db }: Pick<Database<Schema>, 'db'>, folder: 
   return files
 }
 
-/** Removes files that were last written before then, in Unix milliseconds, and that no process has. Returns their names. */
+/** Removes files that were last written before `beforeMs` and that no process has open. Returns their names. */
 export async function pruneJournal(
-  database: Pick<Database<Schema, Noted>, 'db' | 'commit'>,
+  database: Pick<Database<Schema, DocumentId>, 'db' | 'commit'>,
   folder: string,
   beforeMs: number,
 ): Promise<string[]> {

@@ -8,7 +8,7 @@ export interface NamedStatement {
   digest: string
 }
 
-/** Those that the database lacks, and whose loss was not accepted. */
+/** The statements that the database lacks and whose loss the admin has not accepted. */
 export async function unknownStatements<Named extends NamedStatement>(
   db: Db,
   statements: readonly Named[],
@@ -25,7 +25,7 @@ export async function unknownStatements<Named extends NamedStatement>(
   return unknown.filter(({ proofId, sequence }) => sequence > (lost.get(proofId) ?? 0))
 }
 
-/** What a transaction publishes. */
+/** The statement that a transaction publishes. */
 export function publishedStatement({ draft }: Pick<PublicationTable, 'draft'>): NamedStatement {
   const { pid, seq, dg } = (JSON.parse(draft) as { payload: AnchorPayload }).payload
   return { proofId: pid, sequence: seq, digest: dg }

@@ -2,35 +2,35 @@ import type { Position } from '@svc/database/journal/journal'
 import { isSqlite, prepared } from '@svc/database/prepared'
 import { sql } from 'kysely'
 import type { Db, RefundTable, Tx, UnclaimedPaymentTable } from '../db/schema.ts'
+import type { DocumentId } from './document-id.ts'
 import type { CheckpointDocument } from './documents.ts'
-import type { Noted } from './noted.ts'
 
-/** The database has these, and perhaps no journal has. */
-export async function recordPending(tx: Tx, noted: readonly Noted[]): Promise<void> {
-  for (const { kind, key } of noted) await addPending(tx, kind, key)
+/** Records names of documents that the database has and perhaps no journal has. */
+export async function recordPending(tx: Tx, ids: readonly DocumentId[]): Promise<void> {
+  for (const { kind, key } of ids) await addPending(tx, kind, key)
 }
 
-const addPending = prepared((tx: Tx, kind: Noted['kind'], key: string) =>
+const addPending = prepared((tx: Tx, kind: DocumentId['kind'], key: string) =>
   tx
     .insertInto('journal_pending')
     .values({ kind, key })
     .onConflict((conflict) => conflict.doNothing()),
 )
 
-export async function pendingNotes(db: Db): Promise<Noted[]> {
+export async function pendingDocuments(db: Db): Promise<DocumentId[]> {
   return (await pendingRows(db)).rows
 }
 
 const pendingRows = prepared((db: Db) => db.selectFrom('journal_pending').selectAll())
 
-/** Of those kinds and keys. */
-export async function pendingAmong(db: Db, noted: readonly Noted[]): Promise<Noted[]> {
-  const [first, second = first] = noted
+/** The pending names among these. */
+export async function pendingAmong(db: Db, ids: readonly DocumentId[]): Promise<DocumentId[]> {
+  const [first, second = first] = ids
   if (!first || !second) return []
-  // What is read most often: a receipt, perhaps with its statement.
-  if (noted.length <= 2) return (await pendingPair(db, first.kind, first.key, second.kind, second.key)).rows
-  const pending: Noted[] = []
-  for (const [kind, of] of Map.groupBy(noted, ({ kind }) => kind)) {
+  // The most frequent case: a receipt, perhaps with its statement.
+  if (ids.length <= 2) return (await pendingPair(db, first.kind, first.key, second.kind, second.key)).rows
+  const pending: DocumentId[] = []
+  for (const [kind, of] of Map.groupBy(ids, ({ kind }) => kind)) {
     const keys = of.map(({ key }) => key)
     const rows = db.selectFrom('journal_pending').selectAll().where('kind', '=', kind).where('key', 'in', keys)
     pending.push(...(await rows.execute()))
@@ -38,7 +38,7 @@ export async function pendingAmong(db: Db, noted: readonly Noted[]): Promise<Not
   return pending
 }
 
-/** With the JSON of each. */
+/** The pending changes of access, with their JSON. */
 export async function pendingAccess(db: Db): Promise<{ key: string; revoked: string }[]> {
   return (await pendingChanges(db)).rows
 }
@@ -51,19 +51,20 @@ const pendingChanges = prepared((db: Db) =>
     .where('p.kind', '=', 'access'),
 )
 
-const pendingPair = prepared((db: Db, kind: Noted['kind'], key: string, otherKind: Noted['kind'], otherKey: string) =>
-  db
-    .selectFrom('journal_pending')
-    .selectAll()
-    .where(({ eb, or }) =>
-      or([eb('kind', '=', kind).and('key', '=', key), eb('kind', '=', otherKind).and('key', '=', otherKey)]),
-    ),
+const pendingPair = prepared(
+  (db: Db, kind: DocumentId['kind'], key: string, otherKind: DocumentId['kind'], otherKey: string) =>
+    db
+      .selectFrom('journal_pending')
+      .selectAll()
+      .where(({ eb, or }) =>
+        or([eb('kind', '=', kind).and('key', '=', key), eb('kind', '=', otherKind).and('key', '=', otherKey)]),
+      ),
 )
 
 const ROWS_AT_ONCE = 500
 
-export async function forgetPending(tx: Tx, noted: readonly Noted[]): Promise<void> {
-  for (const [kind, of] of Map.groupBy(noted, ({ kind }) => kind)) {
+export async function forgetPending(tx: Tx, ids: readonly DocumentId[]): Promise<void> {
+  for (const [kind, of] of Map.groupBy(ids, ({ kind }) => kind)) {
     const keys = of.map(({ key }) => key)
     for (let i = 0; i < keys.length; i += ROWS_AT_ONCE)
       await tx
@@ -74,7 +75,7 @@ export async function forgetPending(tx: Tx, noted: readonly Noted[]): Promise<vo
   }
 }
 
-/** How far the database has what is in the files of the journal. */
+/** How far the database has the contents of the journal's files. */
 export async function readTo(db: Db): Promise<Map<string, number>> {
   const rows = await db.selectFrom('journal_files').selectAll().execute()
   return new Map(rows.map(({ file, read_to }) => [file, read_to]))
@@ -96,7 +97,7 @@ export async function forgetFiles(tx: Tx, files: readonly string[]): Promise<voi
   for (const file of files) await tx.deleteFrom('journal_files').where('file', '=', file).execute()
 }
 
-/** Which documents of a kind the database has, by their keys. */
+/** Which documents of a kind the database has, by key. */
 export async function knownKeys(
   db: Db,
   kind: 'receipt' | 'locker' | 'access' | 'publication',
@@ -114,7 +115,7 @@ export async function knownKeys(
   return new Set((await found.execute()).map(({ key }) => key))
 }
 
-/** Those of the digests that statements of the database have. */
+/** The given digests that belong to statements of the database. */
 export async function knownDigests(db: Db, digests: readonly string[]): Promise<Set<string>> {
   if (digests.length === 0) return new Set()
   const rows = await db
@@ -125,7 +126,7 @@ export async function knownDigests(db: Db, digests: readonly string[]): Promise<
   return new Set(rows.map(({ statement_digest }) => statement_digest as string))
 }
 
-/** Up to which sequence statements are lost for good, by proof id. */
+/** The last sequence whose statements are permanently lost, by proof id. */
 export async function lostSequences(db: Db, proofIds: readonly string[]): Promise<Map<string, number>> {
   if (proofIds.length === 0) return new Map()
   const rows = await db
@@ -153,7 +154,7 @@ export async function hasUnclaimed(db: Db, { network, tx, asset }: UnclaimedPaym
   return (await row.where('asset', '=', asset).executeTakeFirst()) !== undefined
 }
 
-/** A later one covers what an earlier one does. */
+/** A later checkpoint covers everything that an earlier one does. */
 export async function hasLogAnchorOf(db: Db, size: number): Promise<boolean> {
   return (
     (await db.selectFrom('log_anchors').select('tx').where('size', '>=', size).limit(1).executeTakeFirst()) !==
@@ -161,9 +162,9 @@ export async function hasLogAnchorOf(db: Db, size: number): Promise<boolean> {
   )
 }
 
-/** Also where another log has begun since. */
+/** True also if another log has started since. */
 export async function hasCheckpoint(db: Db, { origin, checkpoint }: CheckpointDocument): Promise<boolean> {
-  const log = await findLogStanding(db)
+  const log = await findOwnLog(db)
   if (log.origin !== origin) return log.origin !== null
   const row = await db
     .selectFrom('log_checkpoints')
@@ -180,8 +181,8 @@ export async function knownPublications(db: Db, txs: readonly string[]): Promise
   return new Set([...statements, ...checkpoints].map(({ tx }) => tx))
 }
 
-/** The log of this database, and how many entries have their places in it. */
-export async function findLogStanding(db: Db): Promise<{ origin: string | null; size: number }> {
+/** The log of this database, and how many entries have positions in it. */
+export async function findOwnLog(db: Db): Promise<{ origin: string | null; size: number }> {
   const log = await db.selectFrom('logs').select('origin').executeTakeFirst()
   const { last } = await db
     .selectFrom('log_entries')
@@ -190,14 +191,14 @@ export async function findLogStanding(db: Db): Promise<{ origin: string | null; 
   return { origin: log?.origin ?? null, size: last === null ? 0 : last + 1 }
 }
 
-/** By size; those that are recorded. */
+/** The recorded roots, by size. */
 export async function findCheckpointRoots(db: Db, sizes: readonly number[]): Promise<Map<number, string>> {
   if (sizes.length === 0) return new Map()
   const rows = await db.selectFrom('log_checkpoints').select(['size', 'root']).where('size', 'in', sizes).execute()
   return new Map(rows.map(({ size, root }) => [size, root]))
 }
 
-/** The receipt of a proof: receipts name theirs, and attestations have those of older receipts. */
+/** The receipt of a proof. Receipts name theirs; attestations name those of older receipts. */
 export async function findReceiptOfProof(db: Db, proofId: string): Promise<string | null> {
   const attested = await db
     .selectFrom('attestations')
@@ -205,7 +206,7 @@ export async function findReceiptOfProof(db: Db, proofId: string): Promise<strin
     .where('proof_id', '=', proofId)
     .executeTakeFirst()
   if (attested) return attested.receipt_id
-  // As in the index `receipts_proof`.
+  // The expression matches the index `receipts_proof`.
   const named = isSqlite(db) ? sql`receipt ->> 'proof_id'` : sql`cast(receipt as json) ->> 'proof_id'`
   const row = await db
     .selectFrom('receipts')

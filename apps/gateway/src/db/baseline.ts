@@ -1,4 +1,4 @@
-// The schema of release 1.1.0, by room. It has landed: it is never edited.
+// The schema of release 1.1.0, by module. It is released, so it is never edited.
 
 import { randomBytes } from 'node:crypto'
 import type { ColumnTypes, DialectName } from '@svc/database/dialects'
@@ -454,7 +454,7 @@ const log: Statements = ({ text, integer }, dialect) => [
     receipt_id ${text},
     sequence ${integer}
   )`,
-  // Apart, because SQLite would look for those that wait in an index of all, which is not in their order.
+  // Separate, because SQLite would search an index of all entries for the waiting ones, which is not in their order.
   sql`create unique index log_entries_placed on log_entries (entry_index) where entry_index is not null`,
   sql`create index log_entries_waiting on log_entries (position) where entry_index is null`,
   sql`create table log_checkpoints (
@@ -494,7 +494,7 @@ const log: Statements = ({ text, integer }, dialect) => [
   ...LOG_TRIGGERS[dialect],
 ]
 
-/** Every statement waits for its place in the log from its own transaction on, whichever release writes it. */
+/** Every statement is queued for the log by its own transaction, whichever release writes it. */
 const LOG_TRIGGERS = {
   sqlite: [
     sql`create trigger statements_logged after insert on statements when new.statement_digest is not null begin
@@ -506,7 +506,7 @@ const LOG_TRIGGERS = {
      end`,
   ],
   postgres: [
-    // Above those of a database that was moved here.
+    // Above the positions of a database that was moved here.
     sql`create sequence log_positions start with 1000000000000`,
     sql`create function svc_log_statement() returns trigger language plpgsql as $$ begin
        insert into log_entries (statement_digest, position, receipt_id, sequence)
@@ -554,7 +554,7 @@ const operations: Statements = ({ text, integer }, dialect) => [
     hash ${text} not null
   )`,
   sql`create index audit_log_target on audit_log (target, sequence)`,
-  // No longer used: `refunds` has taken its place.
+  // No longer used: replaced by `refunds`.
   sql`create table payment_refunds (
     network ${text} not null,
     tx ${text} not null,
@@ -603,13 +603,13 @@ const operations: Statements = ({ text, integer }, dialect) => [
   ...OPERATIONS_TRIGGERS[dialect],
 ]
 
-/** In the database, so that they hold for every release that writes to it, and for hands at its console. */
+/** In the database, so that they apply to every release that writes to it, and to manual changes. */
 const OPERATIONS_TRIGGERS = {
   sqlite: [
     sql`create trigger receipts_uncounted after insert on receipts begin
        insert into uncounted_receipts (receipt_id) values (new.receipt_id);
      end`,
-    // A row that takes the place of another would be deleted without a trigger.
+    // Replacing a row would delete it without running a trigger.
     sql`create trigger audit_log_at_end before insert on audit_log
      when new.sequence <> coalesce((select max(sequence) from audit_log), 0) + 1 begin
        select raise(abort, 'the audit log is append-only');

@@ -1,6 +1,6 @@
-// The chunks of a snapshot, as bytes that allow a binary search: the number of chunks, the number of rows, an entry of
-// fixed width for each chunk (its id, the index of its first row, the end of its first filename among the filenames),
-// and the first filenames in UTF-8. Numbers have 32 bits, big-endian.
+// The chunks of a snapshot, in a binary format that allows binary search: the number of chunks, the number of rows, an
+// entry of fixed width for each chunk (its id, the index of its first row, the end of its first filename among the
+// filenames), and the first filenames in UTF-8. Numbers have 32 bits, big-endian.
 
 export interface ChunkListEntry {
   /** Hex. */
@@ -15,7 +15,7 @@ export interface ChunkList {
   id(chunk: number): string
   firstRow(chunk: number): number
   firstFilename(chunk: number): string
-  /** The chunk that would hold this name; 0 if the name would come before all. */
+  /** The chunk that would contain this name; 0 if the name sorts before all. */
   chunkOfName(filename: string): number
   chunkOfRow(row: number): number
 }
@@ -73,7 +73,7 @@ export function openChunkList(bytes: Uint8Array): ChunkList {
     id: (chunk) => list.toString('hex', HEADER + chunk * ENTRY, HEADER + chunk * ENTRY + ID),
     chunkOfRow: (row) => lastChunkNotAfter((chunk) => firstRow(chunk) > row),
     chunkOfName(filename) {
-      // The order of UTF-8 bytes is that of code points.
+      // UTF-8 byte order equals code-point order.
       const name = Buffer.from(filename)
       return lastChunkNotAfter(
         (chunk) => list.compare(name, 0, name.length, names + nameEnd(chunk - 1), names + nameEnd(chunk)) > 0,

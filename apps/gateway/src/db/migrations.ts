@@ -1,4 +1,4 @@
-// Migrations run in the order of their numbers. One that has landed is never edited.
+// Migrations run in the order of their numbers. A released one is never edited.
 
 import type { Migrations } from '@svc/database/migrate'
 import { sql } from 'kysely'
@@ -32,7 +32,7 @@ export const migrations: Migrations = {
     const attestations = db.schema.alterTable('attestations')
     await attestations.addColumn('lost_sequence', column.integer).execute()
     await attestations.addColumn('lost_digest', column.text).execute()
-    // What release 1.1.0 has accepted as lost.
+    // Receipts that release 1.1.0 has accepted as lost.
     await sql`
       update attestations set
         lost_sequence = (select l.sequence from lost_statements l where l.proof_id = attestations.proof_id),
@@ -66,7 +66,7 @@ export const migrations: Migrations = {
   '0049-due-pushes': async (db, column) => {
     await db.schema.alterTable('attestations').addColumn('push_at', column.integer).execute()
     await sql`create index attestations_push_at on attestations (push_at) where push_at is not null`.execute(db)
-    // Release 1.1.0 gave these up after its last attempt.
+    // Release 1.1.0 abandoned these after its last attempt.
     await sql`
       update attestations set push_at = 0
       where status = 'computed' and anchor_error like '%"retryable":true%'`.execute(db)

@@ -1,5 +1,5 @@
-// What payments brought in, added up by the database. Amounts may have 78 digits, which neither engine adds exactly: so
-// it adds up groups of nine digits, and these sums are put together here.
+// The total received payments, added by the database. Amounts may have 78 digits, which neither engine adds exactly:
+// the query adds groups of nine digits, and their sums are combined here.
 
 import { setImmediate } from 'node:timers/promises'
 import { isSqlite } from '@svc/database/prepared'
@@ -16,7 +16,7 @@ const GROUP_DIGITS = 9
 const GROUPS = 9
 const ZEROS = '0'.repeat(GROUP_DIGITS * GROUPS)
 
-/** Rows that one query adds up: SQLite holds up everything else meanwhile. */
+/** Rows that one query adds: a query blocks everything else on SQLite. */
 const PAGE = 2000
 
 interface Key {
@@ -31,7 +31,7 @@ export async function receivedSums(db: Db, page = PAGE): Promise<ReceivedSum[]> 
     const last: Key | null = await endOfPage(db, after, page)
     for (const { network, asset, ...groups } of await sumsBetween(db, after, last)) {
       const key = `${asset} on ${network}`
-      const received = (sums.get(key)?.received ?? 0n) + putTogether(groups)
+      const received = (sums.get(key)?.received ?? 0n) + combineGroups(groups)
       sums.set(key, { network, asset, received })
     }
     after = last
@@ -63,7 +63,7 @@ function sumsBetween(db: Db, after: Key, last: Key | null): Promise<({ network: 
       .selectFrom('payment_transactions')
       .select(['network', 'asset'])
       .select(groups.map((group, i) => group.as(`g${i}` as const)))
-      // What the operator pays back is no income.
+      // Refunds by the admin are not income.
       .where('kind', '!=', 'refund')
       .where(({ eb, refTuple, tuple }) => eb(refTuple('network', 'tx'), '>', tuple(after.network, after.tx)))
       .$if(last !== null, (query) =>
@@ -74,7 +74,7 @@ function sumsBetween(db: Db, after: Key, last: Key | null): Promise<({ network: 
   )
 }
 
-/** The sum of one group of digits of all amounts; the first group has the highest digits. */
+/** The sum of one group of digits over all amounts; the first group has the highest digits. */
 function groupSum(db: Db, index: number): RawBuilder<number> {
   const padded = isSqlite(db)
     ? sql`substr(${sql.lit(ZEROS)} || received, ${sql.lit(-ZEROS.length)})`
@@ -83,7 +83,7 @@ function groupSum(db: Db, index: number): RawBuilder<number> {
   return sql<number>`cast(sum(cast(${digits} as bigint)) as bigint)`
 }
 
-function putTogether(groups: Groups): bigint {
+function combineGroups(groups: Groups): bigint {
   const base = 10n ** BigInt(GROUP_DIGITS)
   let sum = 0n
   for (let i = 0; i < GROUPS; i++) sum = sum * base + BigInt(groups[`g${i}`] ?? 0)

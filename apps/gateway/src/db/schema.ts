@@ -1,6 +1,6 @@
-// The tables of the gateway. A time in a text column is ISO 8601 in UTC; a time in a number column is Unix seconds.
-// The tables of the queue and of the guard have units of their own and say so. Amounts that were paid are decimal text;
-// fees and rent in lamports are numbers.
+// The tables of the gateway. A time in a text column is ISO 8601 in UTC; a time in a number column is Unix seconds. The
+// tables of the queue and of the guard use their own units, which they document. Paid amounts are decimal text; fees
+// and rent in lamports are numbers.
 
 import type { Reader } from '@svc/database/open'
 import type { QueueTables } from '@svc/database/queue/tables'
@@ -75,19 +75,19 @@ export interface LogTable {
   public_key_hex: string
 }
 
-/** A trigger adds a row for each statement. Its place in the log never changes. */
+/** A trigger inserts a row for each statement. The index of an entry in the log never changes. */
 export interface LogEntryTable {
   statement_digest: string
   /** From 0; null while it waits. */
   entry_index: number | null
-  /** The order in which those that wait arrived. */
+  /** The order of arrival of waiting entries. */
   position: number | null
-  /** Null for an entry that was restored from the published log, until its statement is. */
+  /** Null for an entry that was restored from the published log, until its statement is restored. */
   receipt_id: string | null
   sequence: number | null
 }
 
-/** What the log has signed, before it is published. */
+/** The checkpoints that the log has signed, stored before publication. */
 export interface LogCheckpointTable {
   size: number
   /** Hex. */
@@ -97,7 +97,7 @@ export interface LogCheckpointTable {
   signed_at: number
 }
 
-/** What gave or ended somebody's access. The journal has the same, for a database that was set back. */
+/** Changes of access. The journal has the same entries, in case the database is restored to an earlier state. */
 export interface RevocationTable {
   revocation_id: string
   /** Unix seconds. */
@@ -106,19 +106,19 @@ export interface RevocationTable {
   revoked: string
 }
 
-/** A process of a replica, with PostgreSQL, and the journal that it writes. */
+/** A process of a replica with PostgreSQL, and the journal that it writes. */
 export interface LogbookTable {
   process_id: string
-  /** Processes of one machine share it. */
+  /** The processes of one machine share it. */
   logbook_id: string
   host: string
-  /** The history of the database that has all of the journal's entries; null where some are missing. */
+  /** The database history that contains all of the journal's entries; null when some are missing. */
   complete_on: string | null
   /** Unix seconds, by the clock of the database. */
   seen_at: number
 }
 
-/** A document that was committed, and that may not be in the journal yet. See `continuity/documents.ts`. */
+/** A committed document that may not be in the journal yet. See `continuity/documents.ts`. */
 export interface JournalPendingTable {
   kind:
     | 'receipt'
@@ -133,22 +133,25 @@ export interface JournalPendingTable {
   key: string
 }
 
-/** Up to where the database has what is in a file of the journal, in bytes. */
+/** How many bytes of a journal file the database contains. */
 interface JournalFileTable {
   file: string
   read_to: number
 }
 
-/** Every key that ever signed receipts and statements. Retired keys stay, so that old signatures can be checked. */
+/** Every key that ever signed receipts and statements. Retired keys stay, so that old signatures can be verified. */
 export interface SigningKeyTable {
   public_key_hex: string
   valid_from: string
   valid_to: string | null
-  /** What it signed from here on may be of a thief. */
+  /** Signatures after this time may be forged with a stolen key. */
   revoked_since: Generated<string | null>
 }
 
-/** Keys that will sign, apart from those that do or did: earlier releases take every row there for one of these. */
+/**
+ * Keys that will sign later. They are separate from keys that have signed, because earlier releases treat every row
+ * there as such a key.
+ */
 export interface AnnouncedKeyTable {
   public_key_hex: string
   purpose: string
@@ -156,7 +159,7 @@ export interface AnnouncedKeyTable {
   announced_at: string
 }
 
-/** Signed documents about keys, which clients check. */
+/** Signed documents about keys, which clients verify. */
 interface KeyChangeTable {
   kind: 'endorsement' | 'revocation'
   purpose: string
@@ -167,69 +170,74 @@ interface KeyChangeTable {
   issued_at: string
 }
 
-/** A quote, which fixes what a payment must be. One that was paid is never deleted. */
+/** A quote, which fixes the required payment. A paid quote is never deleted. */
 export interface PayRequestTable {
   pay_req_id: string
   created_at: number
   expires_at: number
   provider: string
   units: number
-  /** The body of the 402 answer; empty where it is made from a template. */
+  /** The body of the 402 response; empty when it is created from a template. */
   quote: string
   template_id: string | null
 }
 
-/** A quote whose payment by a Solana Pay code the gateway looks for. Times are Unix seconds. */
+/** A quote for which the gateway watches for a Solana Pay payment. Times are Unix seconds. */
 export interface WatchedQuoteTable {
   pay_req_id: string
   watched_at: number
   watched_until: number
-  /** When it is looked for next. The process that moves this time on does the looking. */
+  /** The time of the next check. The process that advances it makes the check. */
   due_at: number
   looked_at: number | null
-  /** The newest transaction of those that were read and do not pay: none up to it is read again. */
+  /** The newest transaction that was read and does not pay: it and older ones are not read again. */
   passed_tx: string | null
   /** The transaction that paid, and the ticker of the leg, once found. */
   tx: string | null
   asset: string | null
 }
 
-/** What quotes for the same order at the same rates have in common. Deleted when no quote has it any more. */
+/** The common part of quotes for the same order at the same rates. Deleted when no quote uses it. */
 export interface QuoteTemplateTable {
-  /** From the SHA-256 of the template. */
+  /** Derived from the SHA-256 of the template. */
   template_id: string
   template: string
-  /** Last time, in Unix seconds: a gateway that makes quotes from it stores it again every hour. */
+  /** When it was last stored, in Unix seconds. A gateway that uses it for quotes stores it again every hour. */
   stored_at: number
 }
 
 interface IdempotencyKeyTable {
   idempotency_key: string
-  /** SHA-256 of the canonical body the key came with. */
+  /** SHA-256 of the canonical body of the key's first request. */
   body_sha256: string
   pay_req_id: string
   created_at: number
 }
 
-/** A transaction that paid something. A single purchase uses all of it; a batch divides it among several receipts. */
+/**
+ * A transaction that paid for something. A single purchase uses all of it; a batch divides it among several receipts.
+ */
 export interface PaymentTransactionTable {
   network: string
   tx: string
   /**
-   * `refund`: no receipt claims it so far, and the operator pays some of it back. `lost`: release 1.1.0 has lost its
-   * receipts, and no quote can claim it.
+   * `refund`: no receipt claims it, and the admin refunds part of it. `lost`: release 1.1.0 has lost its receipts, and
+   * no quote can claim it.
    */
   kind: 'single' | 'batch' | 'authorizations' | 'refund' | 'lost'
-  /** Of several authorizations, the payer of the first that was claimed. */
+  /** With several authorizations, the payer of the first one claimed. */
   payer: string
   /** Ticker. A row counts one asset; other assets in the same transaction are ignored. */
   asset: string
-  /** Atomic units that arrived, and those that receipts account for; decimal text. */
+  /** Atomic units received, and those that receipts account for; decimal text. */
   received: string
   bound: string
 }
 
-/** Which quote a signed authorization pays. A row is never released: the authorization may be used at any time. */
+/**
+ * The quote that a signed authorization pays. A row is never released, because the authorization may be used at any
+ * time.
+ */
 export interface PaymentAuthorizationTable {
   network: string
   authorization_id: string
@@ -237,19 +245,19 @@ export interface PaymentAuthorizationTable {
 }
 
 /**
- * A payment of a known quote that no receipt accounts for, or only in part, when it was noted. What has become of it
- * since, `receipts` and `refunds` say.
+ * A payment of a known quote for which no receipt accounted, or only in part, when it was recorded. Its current status
+ * follows from `receipts` and `refunds`.
  */
 export interface UnclaimedPaymentTable {
   network: string
   tx: string
   /** Ticker. */
   asset: string
-  /** The quote that it was made for; one that nobody has paid may be deleted by now. */
+  /** The quote that it was made for; an unpaid quote may be deleted. */
   pay_req_id: string
   reason: 'quote_already_paid' | 'after_quote' | 'amount_too_small' | 'overpaid'
   payer: string
-  /** Atomic units that arrived, in this asset; decimal text. */
+  /** Atomic units received in this asset; decimal text. */
   received: string
   noted_at: string
 }
@@ -260,13 +268,13 @@ export interface ReceiptTable {
   network: string
   tx: string
   payer: string
-  /** The signed receipt, as it is answered. */
+  /** The signed receipt, as returned to clients. */
   receipt: string
-  /** From the receipt; empty where a release up to 1.0.0 wrote the row beside newer ones. */
+  /** From the receipt; empty when a release up to 1.0.0 inserted the row during a rolling update. */
   confirmed_at: Generated<string>
 }
 
-/** Counts the lockers of an owner, so that checking the cap is one conditional update. */
+/** Counts the lockers of an owner, so that the limit is checked by one conditional update. */
 interface OwnerTable {
   owner: string
   locker_count: number
@@ -283,37 +291,37 @@ interface LockerTable {
   terms: string
   created_at: string
   expires_at: string
-  /** JSON array of base58 keys, in the order they were added. */
+  /** JSON array of base58 keys, in the order of addition. */
   operators: string
-  /** JSON object: key of an operator → access epoch in which it was added. Those added in epoch 0 are left out. */
+  /** JSON object: the key of an operator → the access epoch of its addition. Epoch 0 is omitted. */
   operator_epochs: Generated<string>
   /** Increases when an operator is removed, and when the owner revokes all URLs and upload sessions. */
   access_epoch: Generated<number>
   /** URLs and upload sessions of earlier epochs are revoked. */
   revoked_before: Generated<number>
-  /** Opens the public link in place of the receipt id; null until the owner rotates the link. */
+  /** Opens the public link instead of the receipt id; null until the owner rotates the link. */
   link_handle: Generated<string | null>
   /** 1 while the owner has closed the public link. */
   link_closed: Generated<number>
   /** Whether statements are published one by one, or by the checkpoints of the log. */
   anchoring: Generated<'each' | 'log'>
-  /** Set by the operator of the gateway, with the time and what the owner is told. */
+  /** Set by the gateway's admin, with the time and a notice to the owner. */
   restriction: Generated<'frozen' | 'taken_down' | null>
   restricted_at: Generated<string | null>
   restriction_notice: Generated<string | null>
-  /** Increases with every change of the set of (filename, size, hash). */
+  /** Increases with every change to the set of (filename, size, hash). */
   manifest_version: number
   manifest_changed_at: string | null
   /** Entries of the manifest, and the bytes of the confirmed ones. */
   file_count: number
   total_bytes: number
-  /** The bytes of files that have an object whose hash is not recorded; of releases up to 1.0.0 they are not known. */
+  /** The bytes of unconfirmed objects; unknown for objects of releases up to 1.0.0. */
   unconfirmed_bytes: Generated<number>
-  /** Bytes that were paid for at a provider that removes nothing. */
+  /** Bytes paid for at a provider that never deletes. */
   delivered_bytes: number
 }
 
-/** A long-lived key for S3 clients. Its secret is not stored: it follows from the row and a key of the gateway. */
+/** A long-lived key for S3 clients. Its secret is not stored: it is derived from the row and a key of the gateway. */
 export interface S3KeyTable {
   access_key_id: string
   /** Empty for all lockers that the wallet of `minted_by` owns. */
@@ -322,10 +330,10 @@ export interface S3KeyTable {
   access: 'read' | 'write'
   /** Empty for the whole locker. */
   prefix: string
-  /** Who made it, and in which access epoch of the locker. */
+  /** Who created it, and the locker's access epoch at that time. */
   minted_by: string
   minted_epoch: number
-  /** Of a key for all lockers, JSON: the epoch of each locker whose access had been revoked before. */
+  /** For a key of all lockers, JSON: the epoch of each locker with an earlier revocation. */
   minted_epochs?: string | null | undefined
   created_at: number
   expires_at: number
@@ -333,7 +341,7 @@ export interface S3KeyTable {
   last_used_at: number | null
 }
 
-/** Finds the lockers that a key operates. Who may act is decided by `operators` of the locker alone. */
+/** An index of the lockers that a key operates. `operators` of the locker alone decides who has access. */
 interface LockerOperatorTable {
   operator: string
   receipt_id: string
@@ -342,8 +350,8 @@ interface LockerOperatorTable {
 }
 
 /**
- * A name in a locker. It points at the object that holds its bytes. The hash is set once it is computed from those bytes,
- * and cleared by a new object. The `upload_` columns apply from the next upload on.
+ * A name in a locker. It points at the object with its bytes. The hash is set once it is computed from those bytes, and
+ * cleared by a new object. The `upload_` columns apply to the next upload.
  */
 interface FileTable {
   locker_id: string
@@ -352,7 +360,10 @@ interface FileTable {
   expected_hash: string | null
   object_id: string | null
   provider_ref: string | null
-  /** The size of the object; null for objects of releases up to 1.0.0. Of a confirmed file, `size_bytes` counts. */
+  /**
+   * The size of the object; null for objects of releases up to 1.0.0. For a confirmed file, `size_bytes` is
+   * authoritative.
+   */
   object_bytes: Generated<number | null>
   size_bytes: number | null
   content_hash: string | null
@@ -360,60 +371,66 @@ interface FileTable {
   hash_recorded_at: string | null
   upload_content_type: string
   upload_expected_hash: string | null
-  /** The newest object that a client uploads to the provider directly; null when no direct upload is awaited. */
+  /** The newest pending direct upload of a client to the provider; null for none. */
   upload_object_id: string | null
-  /** Headers that a client of S3 sent to have them back, as canonical JSON; null when there are none. */
+  /** Canonical JSON of the headers that an S3 client stored with the object; null for none. */
   metadata: Generated<string | null>
 }
 
-/** A key of the S3 endpoint that ends with a slash and has no bytes. It is no file: manifest and statements know nothing of it. */
+/**
+ * A key of the S3 endpoint that ends with a slash and has no bytes. It is not a file and does not appear in the
+ * manifest or in statements.
+ */
 export interface S3FolderTable {
   locker_id: string
-  /** With the slash at its end. */
+  /** Includes the final slash. */
   folder: string
   content_type: string
-  /** Canonical JSON of what a client said about it; null when it said nothing. */
+  /** Canonical JSON of the headers that the client sent; null for none. */
   metadata: string | null
   created_at: number
 }
 
-/** Every object that is or may be at a provider. The row is written before the first byte and deleted after the last. */
+/**
+ * Every object that is or may be at a provider. The row is inserted before the first byte is written and deleted after
+ * the object is removed.
+ */
 export interface ObjectTable {
   object_id: string
   provider: string
   provider_ref: string | null
-  /** `held`: used by a file or an upload session. After a while, a sweep removes objects in the other states. */
+  /** `held`: used by a file or an upload session. After a while, the sweep removes objects in the other states. */
   state: 'writing' | 'held' | 'released'
   since: number
-  /** The locker that holds it, or did; null before, and in rows of earlier releases. */
+  /** The locker that holds it, or held it; null before, and in rows of earlier releases. */
   locker_id: string | null
-  /** Null before a locker holds it, and while its bytes come in parts. */
+  /** Null before a locker holds it, and while its bytes arrive in parts. */
   size_bytes: number | null
 }
 
 /**
  * An object that a client uploads to the provider directly. The file adopts it once its bytes are found there. The row
- * goes when the object is adopted or given up, and when the file gets bytes that were sent later, or is deleted.
+ * is deleted when the object is adopted or abandoned, and when the file gets newer bytes or is deleted.
  */
 export interface DirectUploadTable {
   object_id: string
   locker_id: string
   filename: string
-  /** What the address was signed for. */
+  /** The content type for which the URL was signed. */
   content_type: string
   expected_hash: string | null
-  /** Who asked for the URL, and in which access epoch; null for URLs of releases up to 1.0.0. */
+  /** Who requested the URL, and the access epoch; null for URLs of releases up to 1.0.0. */
   minted_by: string | null
   minted_epoch: number | null
-  /** Grows with each direct upload that is begun while the file awaits others. */
+  /** Grows with each direct upload that begins while others of the file are pending. */
   position: number
-  /** As the client announced it; null where it did not, and for uploads that earlier releases began. */
+  /** The announced size; null when none was announced, and for uploads of earlier releases. */
   promised_bytes: number | null
-  /** When the sweep looks for it next, in Unix seconds; null for uploads that earlier releases began. */
+  /** When the sweep checks it next, in Unix seconds; null for uploads of earlier releases. */
   look_at: number | null
 }
 
-/** Confirmed bytes that are to move on from where they are staged to a provider that takes its time. */
+/** Confirmed bytes that wait in the staging folder for delivery to a slow provider. */
 export interface SettlingObjectTable {
   object_id: string
   locker_id: string
@@ -422,12 +439,12 @@ export interface SettlingObjectTable {
   size_bytes: number
   /** Hex. */
   sha256: string
-  /** JSON of what is noted before anything is done there; null until then, and until then it can be called off. */
+  /** JSON notes stored before each step at the provider. While they are null, the delivery can be cancelled. */
   notes: string | null
   since: number
-  /** When somebody last went about it. */
+  /** When a run last worked on it. */
   seen_at: number
-  /** 1: the terms of the locker do not cover it, so it stays where it is staged. */
+  /** 1: the terms of the locker do not cover it, so it stays staged. */
   is_held_back: number
 }
 
@@ -436,20 +453,20 @@ export interface UploadSessionTable {
   locker_id: string
   /** SHA-256 of the token, hex. The token itself is not stored. */
   token_hash: string
-  /** Who opened it, and in which access epoch of the locker; null for sessions of releases up to 1.0.0. */
+  /** Who opened it, and the locker's access epoch; null for sessions of releases up to 1.0.0. */
   minted_by: string | null
   minted_epoch: number | null
-  /** The long-lived S3 key that opened it, with which it ends; null for all others. */
+  /** The long-lived S3 key that opened the session and ends it when revoked; null for all others. */
   s3_key: string | null
-  /** The door through which parts come; null for upload sessions, which a token opens. */
+  /** The protocol of its parts; null for upload sessions, which a token opens. */
   door: 's3' | 'tus' | null
   status: 'partial' | 'complete' | 'failed'
   /** Null for sessions of releases up to 1.0.0. */
   opened_at: number | null
   expires_at: number
-  /** When the session ended, also where it stays partial. */
+  /** When the session ended, even if it remains partial. */
   closed_at: number | null
-  /** The worker that assembles the files, and until when it has the session to itself. */
+  /** The worker that assembles the files, and the end of its lease. */
   lease_id: string | null
   lease_until: number | null
 }
@@ -461,51 +478,51 @@ export interface UploadSessionFileTable {
   content_type: string
   size_bytes: number | null
   expected_hash: string | null
-  /** Of the file, as its door keeps it. */
+  /** The file's stored headers, in the format of its protocol. */
   metadata: string | null
-  /** What the client checks its parts and the file with, where it said so. */
+  /** The checksum that the client uses for parts and file, if it announced one. */
   checksum_algorithm: string | null
   checksum_type: string | null
-  /** Of the chosen parts together. */
+  /** The checksum of the chosen parts together. */
   checksum: string | null
   state: 'open' | 'stored' | 'failed'
-  /** Updated with each part, so that no query has to sum them up. */
+  /** Updated with each part, so that no query has to add them up. */
   received_bytes: number
-  /** Of parts that were refused or replaced, and stay in the file's object until that is removed. */
+  /** Bytes of rejected or replaced parts that stay in the file's object until it is removed. */
   stray_bytes: number
   part_count: number
   /** The highest part index received so far; -1 before the first. */
   top_index: number
-  /** Increases with every part, so that the worker notices a part that arrives while it assembles. */
+  /** Increases with every part, so that the worker detects a part that arrives while it assembles. */
   revision: number
-  /** The revision in which the client chose the parts of the file, so that their indexes may have gaps. */
+  /** The revision in which the client chose the parts of the file, whose indexes may then have gaps. */
   chosen_revision: number | null
-  /** A digest of what the client chose. */
+  /** A digest of the client's choice. */
   chosen_parts: string | null
-  /** The only object that the file may take the place of, and empty for none; null where it may be any. */
+  /** The only object that the file may replace, empty for none; null when it may replace any. */
   replaces: string | null
-  /** Of a stored file, and of one that failed because of its hash. */
+  /** Set for a stored file, and for one that failed because of its hash. */
   content_hash: string | null
   /** The error code of a failed file. */
   error: string | null
   /** The object into which large parts are written directly; null until there is one, and at the end. */
   object_id: string | null
-  /** What the provider needs to go on with it; null until it has begun. */
+  /** The provider's reference for continuing the upload; null until it has begun. */
   upload_ref: string | null
-  /** `open`: takes parts. `sealed`: is being completed. `complete`: can be read. */
+  /** `open`: accepts parts. `sealed`: is being completed. `complete`: can be read. */
   upload_state: 'open' | 'sealed' | 'complete' | null
 }
 
-/** What a tus upload has beside its session and the one file of that. */
+/** The data of a tus upload besides its session and its one file. */
 export interface TusUploadTable {
   session_id: string
   /** `partial`: only to be joined. `final`: joined from others. */
   kind: 'whole' | 'partial' | 'final'
-  /** As the client sent it. */
+  /** The header as the client sent it. */
   upload_metadata: string | null
-  /** Of a final upload: the partial ones, as the client named them. */
+  /** For a final upload: the partial uploads, as the client named them. */
   upload_concat: string | null
-  /** How long the parts are that its bytes are kept in. */
+  /** The length of its blocks. */
   block_bytes: number
 }
 
@@ -513,24 +530,26 @@ export interface UploadPartTable {
   session_id: string
   file_id: string
   part_index: number
-  /** An object of its own, or that of the file. */
+  /** Its own object, or the file's object. */
   object_id: string
   size_bytes: number
-  /** Hex; or a checksum, as `parts/part-digest.ts` writes it. */
+  /** A SHA-256 in hex, or a checksum in the format of `parts/part-digest.ts`. */
   sha256: string
   /** Base64, of the file's algorithm. */
   checksum: string | null
   /** Null for parts of releases up to 1.0.0. */
   received_at: number | null
-  /** The provider's name for a part in the file's object; null for an object of its own. */
+  /** The provider's name for a part in the file's object; null for a separate object. */
   part_ref: string | null
-  /** Where it begins in the file's object, once that is complete. */
+  /** The part's offset in the file's object, once that is complete. */
   part_start: number | null
 }
 
-/** A payment that the gateway sends for its payer, noted before it is sent. Showing it again gives the same outcome. */
+/**
+ * A payment that the gateway sends for its payer, recorded before it is sent. Sending it again has the same outcome.
+ */
 export interface X402SettlementTable {
-  /** A quote has one settlement at a time, so two signatures for it are not two payments. */
+  /** A quote has only one settlement, so two signatures for it are not two payments. */
   pay_req_id: string
   network: string
   /** Mint or contract of the asset. */
@@ -542,7 +561,7 @@ export interface X402SettlementTable {
   raw: string
   /** The height of the chain when it was sent. */
   height: number
-  /** Set once the payment is known to be made in an unknown transaction: the block from which on that is searched. */
+  /** Set once the payment was made in an unknown transaction: the block at which the search continues. */
   searched_to: number | null
 }
 
@@ -552,28 +571,31 @@ export interface AttestationTable {
   locker_id: string
   /** Constant over all statements; null before the first, and for records of the oracle era. */
   proof_id: string | null
-  /** Null for records that are older than the field and name a transaction: they count as final (STATE-14). */
+  /** Null for records older than this column that name a transaction: they count as final (STATE-14). */
   status: 'pending' | 'computed' | 'pushing' | 'complete' | null
-  /** Of the newest statement; 0 for a record of the oracle era, null for a pending stub. */
+  /** The sequence of the newest statement; 0 for a record of the oracle era, null for a pending stub. */
   sequence: number | null
-  /** The version that the newest statement is about. A higher version of the locker makes the statement stale. */
+  /** The manifest version of the newest statement. A higher version of the locker makes the statement stale. */
   manifest_version: number | null
   /** When the newest statement was issued. */
   attested_at: number | null
-  /** Since when it has this status; null where that is not known. */
+  /** When it entered this status; null when unknown. */
   status_since: number | null
   /** JSON of the last failed attempt to publish the newest statement. */
   anchor_error: string | null
-  /** JSON of why publishing the newest statement waits, and until when. */
+  /** JSON of the reason why publishing the newest statement is deferred, and until when. */
   deferral: string | null
   /**
-   * When publishing the newest statement is due again, in Unix seconds, whatever became of the job that publishes it.
-   * Null where it is published or sent, need not be published, or only the operator can help.
+   * When publishing the newest statement is due again, in Unix seconds, whatever the status of its job. Null when it is
+   * published or sent, need not be published, or requires the admin.
    */
   push_at: number | null
-  /** When the locker has all statements of a day again, in Unix milliseconds; null before the first that counts. */
+  /**
+   * When the locker has its full daily allowance of statements again, in Unix milliseconds; null before the first
+   * counted one.
+   */
   whole_budget_at: number | null
-  /** The last statement that this database has lost for good: a later one follows on it. Null where none is lost. */
+  /** The last statement that this database has lost permanently: a later one continues after it. Null for none. */
   lost_sequence: number | null
   lost_digest: string | null
 }
@@ -586,14 +608,14 @@ export interface StatementTable {
   locker_id: string
   snapshot_key: string
   statement_digest: string | null
-  /** JSON of the record as answered, without files, status, anchor and error. */
+  /** JSON of the record as returned to clients, without files, status, anchor and error. */
   record: string
   /** JSON of the anchor that publishes this statement. */
   anchor: string | null
   issued_at: number
 }
 
-/** A transaction that publishes a statement, noted before it is sent. */
+/** A transaction that publishes a statement, recorded before it is sent. */
 export interface PublicationTable {
   /** Its signature. */
   tx: string
@@ -603,7 +625,7 @@ export interface PublicationTable {
   draft: string
   /** The transaction as it is sent. */
   raw: string
-  /** No block above this height can hold it. */
+  /** No block above this height can contain it. */
   last_valid_height: number
   /** Unique indexes: one `sent` per receipt, and one per statement that is `sent`, `landed` or `finalized`. */
   state: 'sent' | 'landed' | 'finalized' | 'failed' | 'expired'
@@ -613,24 +635,24 @@ export interface PublicationTable {
   sent_at: number
 }
 
-/** What witnesses have added to a checkpoint of the log. */
+/** The cosignatures of witnesses for a checkpoint of the log. */
 export interface LogCosignaturesTable {
-  /** Of the checkpoint. */
+  /** The size of the checkpoint. */
   size: number
-  /** Signature lines, as they stand in the note. */
+  /** Signature lines, in the format of a note. */
   lines: string
-  /** 1 if they are enough for the policy of the gateway. */
+  /** 1 if they satisfy the policy of the gateway. */
   is_quorum: number
 }
 
-/** What a witness of the policy said last. */
+/** The last response of a witness of the policy. */
 export interface LogWitnessTable {
   /** Its encoded key. */
   witness: string
-  /** What it has cosigned last; 0 before the first time. */
+  /** The size that it cosigned last; 0 before the first time. */
   size: number
   cosigned_at: number | null
-  /** Null while it answers. */
+  /** Null while it responds. */
   failing_since: number | null
   problem: string | null
 }
@@ -639,14 +661,14 @@ export interface LogWitnessTable {
 export interface LogAnchorTable {
   /** Its signature. */
   tx: string
-  /** Of the checkpoint. */
+  /** The size of the checkpoint. */
   size: number
-  /** JSON of what the memo says. */
+  /** JSON of the memo's content. */
   payload: string
   signer: string
   /** The transaction as it is sent. */
   raw: string
-  /** No block above this height can hold it. */
+  /** No block above this height can contain it. */
   last_valid_height: number
   /** Unique indexes: one is `sent`, and one for each size is `sent`, `landed` or `finalized`. */
   state: PublicationTable['state']
@@ -657,38 +679,38 @@ export interface LogAnchorTable {
   sent_at: number
 }
 
-/** The entry that the EVM registry should hold for a receipt: its newest published statement. */
+/** The entry that the EVM registry should contain for a receipt: its newest published statement. */
 export interface RegistryEntryTable {
   receipt_id: string
   sequence: number
   merkle_root: string
-  /** Of the anchor on the primary chain; 0 where there is none. */
+  /** The slot of the anchor on the primary chain; 0 for none. */
   slot: number
   file_count: number
   attested_at: number
   state: 'waiting' | 'sent' | 'done'
-  /** Noted before it is sent. */
+  /** Recorded before it is sent. */
   tx: string | null
   raw: string | null
-  /** Set once the transaction is final; null also where the registry already had the entry. */
+  /** Set once the transaction is final; null also if the registry already had the entry. */
   block: number | null
   /** Decimal text. */
   fee_wei: string | null
-  /** The error of the last attempt, where it failed. */
+  /** The error of the last attempt, if it failed. */
   error: string | null
   since: number
-  /** Before this time the budget allows no attempt. */
+  /** The budget allows no attempt before this time. */
   deferred_until: number | null
 }
 
-/** The confirmed files of a locker at one moment. Equal lists share a row; rows are written once and never change. */
+/** The confirmed files of a locker at one time. Equal lists share a row; rows are written once and never change. */
 export interface SnapshotTable {
   /** SHA-256 over the ids of the chunks, hex. */
   snapshot_key: string
   file_count: number
   /** Decimal text. */
   total_bytes: string
-  /** With their prefix. */
+  /** Includes the prefix. */
   merkle_root: string
   manifest_digest: string
   /** See `db/chunk-list.ts`. */
@@ -705,12 +727,12 @@ export interface SnapshotChunkTable {
   content: string
 }
 
-/** One random key per database. Without it, nobody can choose files so that all chunks become tiny or huge. */
+/** One random key per database. Without it, a client could choose files that make all chunks tiny or huge. */
 interface SnapshotBorderKeyTable {
   border_key: string
 }
 
-/** Receipts whose scheduled re-attestation failed. They wait, so that others are not held up. */
+/** Receipts whose scheduled re-attestation failed. They are skipped for a while, so that they do not delay others. */
 interface CronFailureTable {
   receipt_id: string
   failed_at: number
@@ -722,7 +744,7 @@ export interface PaymentCodeTable {
   receipt_id: string
   att_code: number
   recorded_at: number
-  /** Of the memo, noted before it is sent. */
+  /** The transaction of the memo, recorded before it is sent. */
   tx: string | null
   raw: string | null
   last_valid_height: number | null
@@ -730,43 +752,43 @@ export interface PaymentCodeTable {
   slot: number | null
 }
 
-/** A transaction that the gateway pays for, on the account of the caller who caused it. Kept for as long as limits look back. */
+/** A transaction that the gateway pays for, charged to the caller who caused it. Stored as long as limits need it. */
 export interface SpendingTable {
   tx: string
   /** Part of a hash. */
   who: string
   budget: string
-  /** The most that it can cost, in lamports or gwei. */
+  /** The maximum cost, in lamports or gwei. */
   amount: number
   noted_at: number
 }
 
-/** What a budget has spent on a day, at most. */
+/** The maximum that a budget has spent on a day. */
 export interface BudgetDayTable {
   budget: string
   /** Days since 1970, in UTC. */
   day: number
   amount: number
   transactions: number
-  /** The daily limit that a transaction was refused for, which is reported once. */
+  /** The daily limit that rejected a transaction, which is reported once. */
   exhausted_limit: number | null
 }
 
-/** What was paid for at a provider that removes nothing. The same bytes of a locker are paid for once. */
+/** Content paid for at a provider that never deletes. The same bytes of a locker are paid for once. */
 export interface DeliveredContentTable {
   locker_id: string
   /** Hex. */
   sha256: string
   content_type: string
-  /** The object that it was paid for with. */
+  /** The object whose delivery paid for it. */
   object_id: string
-  /** Null until the provider has it for good. */
+  /** Null until the provider has it permanently. */
   provider_ref: string | null
 }
 
-/** A purchase that lengthened and enlarged a locker, in the transaction that wrote the row. */
+/** A purchase that extended and enlarged a locker, in the transaction that inserted the row. */
 export interface RenewalTable {
-  /** Its own. */
+  /** The receipt of the renewal. */
   receipt_id: string
   locker_id: string
   /** JSON of the terms that it bought. */
@@ -774,13 +796,16 @@ export interface RenewalTable {
   renewed_at: number
 }
 
-/** Bytes that were sent of a locker's files. Each process adds what it has counted in memory, every few seconds. */
+/** Egress of a locker's files. Each process adds its counts in memory every few seconds. */
 interface LockerEgressTable {
   locker_id: string
   bytes: number
 }
 
-/** What was done by hand. Rows are only ever added: triggers refuse anything else, and each holds the hash of the last. */
+/**
+ * Manual actions. Rows are only ever added: triggers reject anything else, and each row contains the hash of the
+ * previous one.
+ */
 export interface AuditLogTable {
   /** From 1, without gaps. */
   sequence: number
@@ -792,20 +817,22 @@ export interface AuditLogTable {
   reason: string
   /** JSON object. */
   details: string
-  /** Hex; of the first row 64 zeros. */
+  /** Hex; 64 zeros in the first row. */
   previous_hash: string
   hash: string
 }
 
-/** A payment that the operator has decided to pay back. */
-/** Of a payment there may be several, in one asset or in several. Its row of `payment_transactions` is locked to write one. */
+/**
+ * A payment that the admin has decided to refund. A payment may have several refunds, in one asset or in several.
+ * Inserting a row requires the lock of the payment's row in `payment_transactions`.
+ */
 export interface RefundTable {
   network: string
   tx: string
   /** From 0 in each transaction. */
   position: number
   asset: string
-  /** Atomic units that are paid back, and all that arrived in this asset; decimal text. */
+  /** Atomic units to refund, and all that were received in this asset; decimal text. */
   amount: string
   received: string
   /** Null until it is sent. */
@@ -815,7 +842,7 @@ export interface RefundTable {
   reason: string
 }
 
-/** One row an hour for ninety days, then one a day. */
+/** One row per hour for ninety days, then one per day. */
 export interface GrowthSampleTable {
   sampled_at: number
   lockers: number
@@ -825,8 +852,8 @@ export interface GrowthSampleTable {
 }
 
 /**
- * Sales of an hour and of a day, so that a chart need not read every receipt. A trigger notes each new receipt in
- * `uncounted_receipts`; counting it takes it out there and adds it here in one transaction.
+ * Sales per hour and per day, so that a chart need not read every receipt. A trigger inserts each new receipt into
+ * `uncounted_receipts`; counting moves it from there to this table in one transaction.
  */
 export interface SalesPeriodTable {
   period: 'hour' | 'day'

@@ -1,11 +1,11 @@
-// What a gateway may take from PostgreSQL, and how long it waits for it. SQLite has no such limits.
+// The gateway's limits for PostgreSQL connections and timeouts. SQLite has no such limits.
 
 import { dirname } from 'node:path'
 import type { PostgresLimits } from '@svc/database/postgres'
 import { type Range, readInteger, type SettingsReader } from '@svc/service/program/config'
 
 export interface DatabaseConfig {
-  /** For queries, of all processes on this machine together. */
+  /** Connections for queries, for all processes on this machine together. */
   connections: number
   waitSeconds: number
   statementSeconds: number
@@ -33,12 +33,12 @@ export function postgresLimits(config: DatabaseConfig, processes: number): Postg
   }
 }
 
-export interface DatabasePlace {
+export interface DatabaseLocation {
   databaseUrl: string
   dataDir: string
 }
 
-/** The folder for what is kept with the database, and survives when it is restored. */
-export function besideDatabase({ databaseUrl, dataDir }: DatabasePlace): string {
+/** The folder for data that belongs to the database but survives its restore. */
+export function besideDatabase({ databaseUrl, dataDir }: DatabaseLocation): string {
   return databaseUrl.startsWith('sqlite:') ? dirname(databaseUrl.slice('sqlite:'.length)) : dataDir
 }

@@ -39,7 +39,7 @@ export async function queueAttest(context: Context, locker: Locker): Promise<Att
   }
 }
 
-/** A run that is cut off after its statement was written finds that statement the next time, and makes no second one. */
+/** A run that is interrupted after its statement was written finds that statement next time and makes no second one. */
 export async function runAttestJob(context: Context, receiptId: string, attempt: number): Promise<void> {
   try {
     const locker = await openLockerOf(context, receiptId)
@@ -52,19 +52,19 @@ export async function runAttestJob(context: Context, receiptId: string, attempt:
     const isPermanent = error instanceof ServiceError && error.status < 500
     if (!isPermanent && attempt < ATTEST_ATTEMPTS) throw error
     const hadStub = await context.database.commit((tx) => deletePending(tx, receiptId))
-    // Files were confirmed and then deleted, and no caller asked for a statement: that is no failure.
+    // The files were confirmed and then deleted, and no caller requested a statement: not a failure.
     if (!hadStub && error instanceof ServiceError && error.code === 'EMPTY_FILE_LIST') return
     throw new PermanentError(error instanceof ServiceError ? error.code : String(error), { cause: error })
   }
 }
 
-/** One statement is made of all changes until then. */
+/** A single statement covers all changes until then. */
 async function attestLater({ database, queue }: Context, receipt_id: string, delaySeconds: number): Promise<void> {
   const options = { key: receipt_id, delaySeconds }
   await database.commit((tx) => queue.enqueue(tx, 'attest', { receipt_id }, options))
 }
 
-/** Needed for a statement that is still current (AMB-33), or was made by a caller that does not publish. */
+/** Needed for a statement that is still current (AMB-33), or that a caller made without publishing it. */
 async function queuePush({ config, database, queue }: Context, receipt_id: string): Promise<void> {
   if (!config.anchors.isOn) return
   await database.commit((tx) => queue.enqueue(tx, 'push', { receipt_id }, { key: receipt_id }))

@@ -9,7 +9,7 @@ import { findLockerOf } from '../files/store.ts'
 import { takeStatement } from './budget.ts'
 import { readLocker } from './read-locker.ts'
 import type { Attested } from './record.ts'
-import { addStatement, noteOf } from './statements.ts'
+import { addStatement, documentIdsOf } from './statements.ts'
 import { findAttestation, findRecord } from './store.ts'
 
 interface AttestOptions {
@@ -17,7 +17,7 @@ interface AttestOptions {
   replacing?: number | undefined
   /** Queue a job that publishes the statement, in the transaction that writes it. */
   publish?: boolean
-  /** Refuse a statement beyond those that the locker has in a day. */
+  /** Refuse a statement beyond the daily limit of the locker. */
   isLimited?: boolean
 }
 
@@ -43,11 +43,11 @@ export async function attest(
     if (known && isCurrent(known, locker) && known.sequence !== replacing) {
       return written(context, { record: (await findRecord(database.db, receipt_id))!, isNew: false })
     }
-    // A caller who wants a successor does not share a run that may find nothing new, nor one that may be refused.
+    // A caller who wants a successor does not share a run that may find nothing new or that may be refused.
     const { basis, outcome } = await attestRuns(`${receipt_id} ${replacing} ${isLimited}`, () =>
       run(context, locker, known, { replacing, publish, isLimited }),
     )
-    // A shared run may have begun before the last change that this caller knows of.
+    // A shared run may have started before the last change that this caller knows.
     if (basis < locker.manifest_version) continue
     if (outcome instanceof ServiceError) throw outcome
     return written(context, outcome)
@@ -61,7 +61,7 @@ async function run(
   { replacing, publish, isLimited }: Required<AttestOptions>,
 ): Promise<AttestRun> {
   const basis = locker.manifest_version
-  // Before the work is done. It is decided when the statement is written.
+  // An early check, before the work. The transaction that writes the statement decides.
   if (isLimited && known) takeStatement(context, locker, known)
   const snapshot = await readLocker(context, locker)
   if (snapshot instanceof ServiceError) return { basis, outcome: snapshot }
@@ -69,23 +69,23 @@ async function run(
   return { basis, outcome: await addStatement(context, locker, work) }
 }
 
-/** What another process committed may not be in the journal yet. */
+/** A statement that another process committed may not be in the journal yet. */
 async function written({ continuity }: Context, attested: Attested): Promise<Attested> {
-  if (!attested.isNew) await continuity.requireWritten(...noteOf(attested.record))
+  if (!attested.isNew) await continuity.requireWritten(...documentIdsOf(attested.record))
   return attested
 }
 
-/** Whether the newest statement describes what the locker holds now. */
+/** Whether the newest statement describes the present contents of the locker. */
 export function isCurrent({ sequence, manifest_version }: AttestationTable, locker: Locker): boolean {
   return sequence !== null && manifest_version !== null && manifest_version >= locker.manifest_version
 }
 
-/** Whether the newest statement could not be published, for a passing reason. */
+/** Whether publishing the newest statement failed for a temporary reason. */
 export function isPublishedLater({ anchor_error, push_at }: AttestationTable): boolean {
   return anchor_error !== null && push_at !== null
 }
 
-/** For callers that have only a receipt's id. */
+/** For callers that have only a receipt id. */
 export async function openLockerOf({ database }: Pick<Context, 'database'>, receiptId: string): Promise<Locker> {
   const found = await findReceiptAndLocker(database.db, receiptId)
   if (!found) throw receiptNotFound()
@@ -93,7 +93,10 @@ export async function openLockerOf({ database }: Pick<Context, 'database'>, rece
   return found.locker
 }
 
-/** Whether the gateway publishes each statement of the locker without a request; its owner may leave that to the log. */
+/**
+ * Whether the gateway publishes each statement of the locker without a request. Its owner may choose to rely on the log
+ * instead.
+ */
 export function publishesEach({ config }: Pick<Context, 'config'>, { anchoring }: Pick<Locker, 'anchoring'>): boolean {
   return config.anchors.isAutomatic && anchoring === 'each'
 }

@@ -1,6 +1,6 @@
-// How many statements the owner of a locker can cause (T-34): each is kept for ever. A locker may use those of a whole
-// day at once and regains them evenly (GCRA). Its row of `attestations`, which is locked while a statement is written,
-// holds the one number that this takes.
+// Limits how many statements the owner of a locker can cause (T-34), because each is stored permanently. A locker may
+// use the statements of a whole day at once and regains them evenly (GCRA). Its row in `attestations`, which is locked
+// while a statement is written, stores the single number that this needs.
 
 import type { Provider } from '@svc/api/providers'
 import { ServiceError } from '@svc/service/service-error'
@@ -31,14 +31,14 @@ export function takeStatement(
 
 function usedUp(perDay: number, waitMs: number): ServiceError {
   const seconds = Math.ceil(waitMs / 1000)
-  return new ServiceError('RATE_LIMITED', `the locker has had its ${perDay} statements of a day`, {
-    hint: `attest again in ${seconds} s: one statement covers all changes until then. A locker of more units has more`,
+  return new ServiceError('RATE_LIMITED', `the locker has used its ${perDay} statements per day`, {
+    hint: `attest again in ${seconds} s: one statement covers all changes until then; a locker with more units has more statements`,
     headers: { 'retry-after': `${seconds}` },
     details: { limit_per_day: perDay, retry_after_seconds: seconds },
   })
 }
 
-/** After how many seconds there is a statement left; null for any other error. */
+/** After how many seconds a statement is left; null for any other error. */
 export function secondsToWait(error: unknown): number | null {
   return error instanceof ServiceError && error.code === 'RATE_LIMITED' ? Number(error.headers['retry-after']) : null
 }

@@ -10,7 +10,7 @@ export function emptyFileList(): ServiceError {
 const MAX_FILENAMES = 100
 
 export function bytesChanged(filenames: readonly string[]): ServiceError {
-  return new ServiceError('CONTENT_HASH_CHANGED', 'the bytes of some files are not those that were confirmed', {
+  return new ServiceError('CONTENT_HASH_CHANGED', 'the bytes of some files differ from the confirmed ones', {
     hint: 'upload these files again and confirm them, or delete them; nothing was attested',
     details: { filenames: filenames.slice(0, MAX_FILENAMES), count: filenames.length },
   })
@@ -24,6 +24,6 @@ export function notAttested(receiptId: string, { isPending }: { isPending: boole
 
 export function attestationHint(receiptId: string, isPending: boolean): string {
   return isPending
-    ? 'the attestation is being computed: ask again in a few seconds'
+    ? 'the attestation is being computed: try again in a few seconds'
     : `no attestation yet: POST /v1/storage/attest?receipt_id=${encodeURIComponent(receiptId)}`
 }

@@ -2,7 +2,7 @@ import type { Anchor } from '@svc/api/attestations'
 import type { PublishedAnchor } from '@svc/api/evidence'
 import { isoSeconds } from '@svc/protocol/evidence'
 
-/** An anchor by what is public of it, and leads to no receipt, which opens files (T-61). */
+/** The public facts about an anchor. They must not lead to the receipt id, which grants access to files (T-61). */
 export function publicAnchor({
   type,
   chain,

@@ -1,5 +1,5 @@
-// Reads what a locker holds for a statement: a snapshot of the confirmed files whose bytes are present or, where the
-// gateway is set to hash bytes, are as they were confirmed.
+// Reads the contents of a locker for a statement: a snapshot of the confirmed files whose bytes are present or, if the
+// gateway is configured to hash bytes, match their confirmed hashes.
 
 import { type Limit, limit } from '@svc/concurrency/locks'
 import type { ServiceError } from '@svc/service/service-error'
@@ -14,7 +14,7 @@ import type { FindAbsent, Snapshot } from './snapshots/make-snapshot.ts'
 import { takeSnapshot } from './snapshots/take-snapshot.ts'
 import { findFilesOfObjects } from './store.ts'
 
-/** Each holds one database connection while it reads and needs a second: less than half of the pool. */
+/** Each uses one database connection while it reads and needs a second: less than half of the pool. */
 const MAX_CONCURRENT_SNAPSHOTS = 4
 
 /** How lockers are read for their statements. */
@@ -22,7 +22,7 @@ export interface LockerReading {
   /** Where the threads of large snapshots connect to. */
   databaseUrl: string
   readObject: HashObject
-  /** Of snapshots that are taken at once. */
+  /** Limits concurrent snapshots. */
   limited: Limit
 }
 
@@ -30,7 +30,7 @@ export function openLockerReading(providers: Context['providers'], databaseUrl: 
   return { databaseUrl, readObject: createObjectReader(providers), limited: limit(MAX_CONCURRENT_SNAPSHOTS) }
 }
 
-/** Returns an error if there is nothing that can be attested. */
+/** Returns an error if there is nothing to attest. */
 export async function readLocker(context: Context, locker: Locker): Promise<Snapshot | ServiceError> {
   const isHashing = context.config.attestations.checkMode === 'bytes_hashed'
   try {
@@ -52,7 +52,7 @@ async function readBytes(context: Context, locker: Locker): Promise<Snapshot | S
     await check.readAhead()
     snapshot = check.changed().length > 0 ? null : await snapshotOf(context, locker, check.findAbsent)
     if (check.changed().length > 0) return bytesChanged(check.changed())
-    // The next round is short: it reads only objects that are new.
+    // The next round is short: it reads only new objects.
   } while (check.isOutdated())
   return snapshot ?? emptyFileList()
 }
@@ -65,16 +65,16 @@ function snapshotOf(
   return limited(() => takeSnapshot({ db, commit, databaseUrl, lockerId, findAbsent }))
 }
 
-/** Hashes the bytes of all files that are to be attested, and compares them with the recorded hashes (EVID-13). */
+/** Hashes the bytes of all files to attest, and compares them with the recorded hashes (EVID-13). */
 interface ByteCheck {
   /**
-   * Reads the files that the locker lists now. This may take hours, and holds no transaction open. Files that arrive
+   * Reads the files that the locker lists at present. This may take hours, with no open transaction. Files that arrive
    * meanwhile are read with the snapshot.
    */
   readAhead(): Promise<void>
-  /** For a snapshot: an object whose bytes cannot be read is absent. */
+  /** For a snapshot. An object whose bytes cannot be read is absent. */
   findAbsent: FindAbsent
-  /** Files whose bytes differ from what was recorded. */
+  /** Files whose bytes differ from the recorded hash. */
   changed(): string[]
   /** Whether the snapshot has a file that was replaced before its bytes could be compared. */
   isOutdated(): boolean
@@ -84,7 +84,7 @@ interface ByteCheck {
 const MAX_CONCURRENT_READS = 4
 
 function createByteCheck(db: Db, { locker_id, provider }: Locker, readObject: HashObject): ByteCheck {
-  /** Objects are immutable, so each is read once in a run. */
+  /** Objects are immutable, so each is read once per run. */
   const good = new Set<string>()
   const changed = new Set<string>()
   let isOutdated = false

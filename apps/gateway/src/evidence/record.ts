@@ -1,9 +1,9 @@
-// A statement as it is stored, and as it is read: with its status now.
+// A stored statement, and the same statement with its current status.
 
 import type { Anchor, AnchorAbsence, AnchorError, Attestation } from '@svc/api/attestations'
 import type { AttestationTable, StatementTable } from '../db/schema.ts'
 
-/** The part of an attestation that is written once: all of it but the files, its status and its anchor. */
+/** The part of an attestation that is written once: everything except the files, the status and the anchor. */
 export type StatementRecord = Omit<
   Attestation,
   'files' | 'attestation_status' | 'anchor' | 'last_anchor_error' | 'anchor_absence' | 'receipt_id' | 'locker_id'
@@ -16,7 +16,10 @@ export interface AttestationRecord {
   sequence: number
   snapshotKey: string
   record: StatementRecord
-  /** An older statement is `complete` if it was published, else `computed`. Null for a published record without one. */
+  /**
+   * An older statement is `complete` if it was published, otherwise `computed`. Null for a published record without a
+   * status.
+   */
   status: 'computed' | 'pushing' | 'complete' | null
   anchor: Anchor | null
   anchorError: AnchorError | null
@@ -51,7 +54,7 @@ export function anchorAbsence(
   return newest.deferral === null ? null : JSON.parse(newest.deferral)
 }
 
-/** While a new statement is pending, the one before it is still read. */
+/** While a new statement is pending, the previous one can still be read. */
 function statusOf({ status }: Current): AttestationRecord['status'] {
   return status === 'pending' ? 'computed' : status
 }

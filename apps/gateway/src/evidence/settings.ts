@@ -8,12 +8,12 @@ export interface AttestConfig {
   checkMode: CheckMode
   /** Make a statement after files are confirmed. */
   isAutomatic: boolean
-  /** How many statements the owner of a locker can have made in a day, for each unit of the locker; 0 for no limit. */
+  /** How many statements per day the owner of a locker can cause, for each unit of the locker; 0 for no limit. */
   perUnitAndDay: number
   cron: CronAttestConfig
 }
 
-/** Attesting lockers again that have a statement. */
+/** Settings for attesting lockers with a statement again. */
 export interface CronAttestConfig {
   isEnabled: boolean
   /** Publish the new statements, too. */

@@ -1,4 +1,4 @@
-// Statements: what one says about a snapshot, and how it is added to the chain of its receipt.
+// Statements: their contents, and how one is added to the chain of its receipt.
 
 import { manifestMessage } from '@svc/protocol/attestation'
 import { bare, toHex } from '@svc/protocol/bytes'
@@ -22,30 +22,30 @@ import {
 
 interface Work {
   snapshot: Snapshot
-  /** The sequence of the newest statement when the work began; null when there was none. */
+  /** The sequence of the newest statement when the work started; null if there was none. */
   replacing: number | null
-  /** The sequence of a statement that gets a successor even if it says the same. */
+  /** The sequence of a statement that gets a successor even if nothing has changed. */
   force: number | null
   publish: boolean
-  /** Whether the statement is one of those that the locker has in a day. */
+  /** Whether the statement counts against the daily limit of the locker. */
   isLimited: boolean
 }
 
-/** So long after its job was queued, a statement that is not published is due again. */
+/** How long after its job was queued an unpublished statement is due again. */
 export const PUSH_AGAIN_SECONDS = 3600
 
 /**
- * Adds the next statement of a receipt. A statement that was written since the work began, about the same files or later
- * ones, is returned instead (T-18), and so is one that says the same: files that are uploaded again unchanged make no
- * statement (FILE-32). It is signed before the transaction, because a key that is elsewhere may take seconds: nothing is
- * locked meanwhile, and a signature that another statement came before is thrown away (T-139).
+ * Adds the next statement of a receipt. Returns an existing statement instead if one about the same or later files was
+ * written since the work started (T-18), or if the newest one already has the same contents: uploading unchanged files
+ * makes no statement (FILE-32). The statement is signed before the transaction, because an external key may take
+ * seconds: nothing is locked meanwhile, and the signature is discarded if another statement came first (T-139).
  */
 export async function addStatement(context: Context, locker: Locker, work: Work): Promise<Attested> {
   for (;;) {
     const signed = await signNext(context, locker, work)
-    const attested = await context.database.commit(async (tx, note) => {
+    const attested = await context.database.commit(async (tx, recordDocuments) => {
       const written = await writeStatement(tx, context, locker, work, signed)
-      if (written?.isNew) note(...noteOf(written.record))
+      if (written?.isNew) recordDocuments(...documentIdsOf(written.record))
       return written
     })
     if (attested?.isNew && signed) context.continuity.statementAdded(signed.proof_id, signed.evidence_seq)
@@ -53,18 +53,18 @@ export async function addStatement(context: Context, locker: Locker, work: Work)
   }
 }
 
-/** The statement that follows on the newest one; null where it looks as if none were needed. */
+/** The statement that follows the newest one; null if none seems to be needed. */
 async function signNext(context: Context, { receipt_id }: Locker, work: Work): Promise<NewStatement | null> {
   const { db } = context.database
   const before = await findAttestation(db, receipt_id)
-  if (before && isOvertaken(before, work)) return null
-  const { newest, predecessor } = await standingOf(db, receipt_id, before)
+  if (before && isSuperseded(before, work)) return null
+  const { newest, predecessor } = await findPredecessor(db, receipt_id, before)
   if (newest && isRepetition(context, newest, predecessor, work)) return null
   return newStatement(context, work.snapshot, predecessor)
 }
 
-/** What the next statement of a receipt follows on: the newest one, or a later one that the database has lost. */
-async function standingOf(db: Db, receiptId: string, before: AttestationTable | null) {
+/** The predecessor of the next statement: the newest one, or a later one that the database has lost. */
+async function findPredecessor(db: Db, receiptId: string, before: AttestationTable | null) {
   const sequence = before?.sequence ?? null
   const newest = sequence === null ? null : await findStatement(db, receiptId, sequence)
   const proofId = before?.proof_id ?? (await findReceiptProof(db, receiptId))
@@ -76,11 +76,11 @@ async function standingOf(db: Db, receiptId: string, before: AttestationTable | 
   return { newest, predecessor }
 }
 
-function isOvertaken(before: AttestationTable, { replacing, snapshot }: Work): boolean {
+function isSuperseded(before: AttestationTable, { replacing, snapshot }: Work): boolean {
   return before.sequence !== replacing && (before.manifest_version ?? -1) >= snapshot.manifestVersion
 }
 
-/** What comes after a lost statement is always said, because nobody knows what that one said. */
+/** A lost statement always gets a successor, because its contents are unknown. */
 function isRepetition(
   { config }: Context,
   newest: StatementTable,
@@ -88,10 +88,10 @@ function isRepetition(
   { force, snapshot }: Work,
 ): boolean {
   if (newest.sequence === force || newest.sequence !== sequence) return false
-  return saysTheSame(newest, snapshot, config.attestations.checkMode)
+  return hasSameContents(newest, snapshot, config.attestations.checkMode)
 }
 
-/** The receipt's row is locked, so each statement follows on the newest one. Null if `record` does not. */
+/** The receipt's row is locked, so each statement follows the newest one. Null if `record` does not. */
 async function writeStatement(
   tx: Tx,
   context: Context,
@@ -104,8 +104,8 @@ async function writeStatement(
   const { anchors, evmRegistry } = context.config
   const publish = work.publish && anchors.isOn
   const before = await lockAttestation(tx, { receipt_id, locker_id })
-  if (isOvertaken(before, work)) return { record: (await findRecord(tx, receipt_id))!, isNew: false }
-  const { newest, predecessor } = await standingOf(tx, receipt_id, before)
+  if (isSuperseded(before, work)) return { record: (await findRecord(tx, receipt_id))!, isNew: false }
+  const { newest, predecessor } = await findPredecessor(tx, receipt_id, before)
   context.continuity.assertFollows(predecessor.proofId, predecessor.sequence)
   if (newest && isRepetition(context, newest, predecessor, work)) {
     const current = { ...before, manifest_version: Math.max(before.manifest_version ?? 0, snapshot.manifestVersion) }
@@ -134,7 +134,7 @@ async function writeStatement(
     attested_at: issued_at_unix,
     status_since: issued_at_unix,
     anchor_error: null,
-    // A statement that waits to be published gives its place to this one.
+    // This statement replaces one that waits to be published.
     deferral: before.deferral,
     push_at: publish ? issued_at_unix + PUSH_AGAIN_SECONDS : null,
     whole_budget_at: isLimited ? takeStatement(context, locker, before) : before.whole_budget_at,
@@ -144,7 +144,7 @@ async function writeStatement(
   await insertSnapshot(tx, snapshot.row)
   await insertStatement(tx, statement)
   await updateAttestation(tx, after)
-  // Without an anchor on the primary chain, the EVM registry still has every statement.
+  // Without an anchor on the primary chain, the EVM registry still gets every statement.
   const isForRegistry = !anchors.isOn && evmRegistry !== null
   if (publish || isForRegistry) await context.queue.enqueue(tx, 'push', { receipt_id }, { key: receipt_id })
   return { record: attestationRecord(statement, after), isNew: true }
@@ -156,13 +156,13 @@ function follows({ envelope }: NewStatement, { proofId, sequence, statementDiges
   return isOfProof && body.sequence === sequence + 1 && body.prev_statement_digest === statementDigest
 }
 
-/** The journal's name of it. A record of the oracle era is no statement. */
-export function noteOf({ record: { envelope } }: Pick<AttestationRecord, 'record'>) {
+/** The journal's ids of a statement. Empty for a record of the oracle era, which is not a statement. */
+export function documentIdsOf({ record: { envelope } }: Pick<AttestationRecord, 'record'>) {
   return envelope ? [{ kind: 'statement' as const, key: envelope.statement_digest }] : []
 }
 
-/** Compares everything that a statement says about files. */
-function saysTheSame({ record }: StatementTable, snapshot: Snapshot, checkMode: CheckMode): boolean {
+/** Compares everything that a statement states about files. */
+function hasSameContents({ record }: StatementTable, snapshot: Snapshot, checkMode: CheckMode): boolean {
   const { envelope } = JSON.parse(record) as StatementRecord
   if (!envelope) return false
   const { body } = envelope
@@ -177,7 +177,7 @@ function saysTheSame({ record }: StatementTable, snapshot: Snapshot, checkMode: 
 }
 
 interface Predecessor {
-  /** Null before the first statement of a receipt that names none. */
+  /** Null before the first statement of a receipt that names no proof. */
   proofId: string | null
   /** 0 before the first statement. */
   sequence: number
@@ -186,7 +186,7 @@ interface Predecessor {
 
 type NewStatement = StatementRecord & { envelope: EvidenceEnvelope; evidence_seq: number; proof_id: string }
 
-/** The fields of version 1, unchanged, with the envelope beside them. */
+/** The fields of version 1, unchanged, and the envelope in addition. */
 async function newStatement(context: Context, snapshot: Snapshot, predecessor: Predecessor): Promise<NewStatement> {
   const { statementKeys, config, randomBytes } = context
   const key = await statementKeys.current()

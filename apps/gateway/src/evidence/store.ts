@@ -47,7 +47,7 @@ export async function insertAttestation(tx: Tx, row: AttestationTable): Promise<
   return numInsertedOrUpdatedRows > 0n
 }
 
-/** The proof that the receipt names under its signature; null where it is from before receipts did. */
+/** The proof that the receipt names under its signature; null for a receipt from before receipts named one. */
 export async function findReceiptProof(db: Db, receiptId: string): Promise<string | null> {
   const row = await db.selectFrom('receipts').select('receipt').where('receipt_id', '=', receiptId).executeTakeFirst()
   return row ? ((JSON.parse(row.receipt) as SignedReceipt).proof_id ?? null) : null
@@ -61,7 +61,10 @@ export async function insertStatement(tx: Tx, row: StatementTable): Promise<void
   await tx.insertInto('statements').values(row).execute()
 }
 
-/** The newest statement of a receipt, or the one with a sequence. Null if there is none, even while one is pending. */
+/**
+ * The newest statement of a receipt, or the one with a given sequence. Null if there is none, even while one is
+ * pending.
+ */
 export async function findRecord(db: Db, receiptId: string, sequence?: number): Promise<AttestationRecord | null> {
   const current = await findAttestation(db, receiptId)
   const wanted = sequence ?? current?.sequence
@@ -121,7 +124,7 @@ export async function hasConfirmedFile(db: Db, lockerId: string): Promise<boolea
   return row !== undefined
 }
 
-/** In no order. Objects that belong to no file any more are missing. */
+/** In no particular order. Objects that no longer belong to a file are missing. */
 export function findFilesOfObjects(db: Db, objectIds: readonly string[]): Promise<FileRow[]> {
   return db.selectFrom('files').selectAll().where('object_id', 'in', objectIds).execute()
 }
@@ -134,8 +137,8 @@ interface StatusCount {
   without_since: number
 }
 
-/** Lockers that leave publishing to the log wait for nothing. */
-const AWAITED_SINCE = sql<number | null>`case when status = 'computed' and exists (
+/** Lockers that rely on the log for publishing do not wait for a transaction. */
+const WAITING_SINCE = sql<number | null>`case when status = 'computed' and exists (
   select 1 from lockers l where l.receipt_id = attestations.receipt_id and l.anchoring = 'log'
 ) then null else status_since end`
 
@@ -145,7 +148,7 @@ export async function countByStatus(db: Db): Promise<StatusCount[]> {
     .select(({ fn }) => [
       'status',
       fn.countAll<number>().as('count'),
-      fn.min<number | null>(AWAITED_SINCE).as('oldest_since'),
+      fn.min<number | null>(WAITING_SINCE).as('oldest_since'),
       fn.count<number>('status_since').as('with_since'),
     ])
     .groupBy('status')
@@ -156,11 +159,11 @@ export async function countByStatus(db: Db): Promise<StatusCount[]> {
 export interface DueLocker {
   receipt_id: string
   locker_id: string
-  /** Of its newest statement. */
+  /** The sequence of its newest statement. */
   sequence: number
   /** Whether that statement is so old that it gets a successor even if nothing has changed. */
   isAged: boolean
-  /** Whether it could not be published, and that is due again. */
+  /** Whether its publication failed and is due again. */
   isPushDue: boolean
   anchoring: Locker['anchoring']
 }
@@ -170,7 +173,10 @@ interface DueQuery extends Pick<CronAttestConfig, 'publish' | 'batchSize' | 'min
   now: number
 }
 
-/** Lockers that are due to be attested or published again, oldest statement first. A locker without a statement is never due (CRON-05). */
+/**
+ * Lockers that are due to be attested or published again, oldest statement first. A locker without a statement is never
+ * due (CRON-05).
+ */
 export async function findDueLockers(db: Db, query: DueQuery): Promise<DueLocker[]> {
   const { filter, minAgeHours, batchSize, now } = query
   const cutoff = now - minAgeHours * 3600
@@ -208,7 +214,7 @@ function selectAttested(db: Db, { filter, tiers, batchSize, now }: DueQuery) {
     .$narrowType<{ sequence: NotNull }>()
 }
 
-/** In JSON text, a quote after a bracket or comma begins a string. `LIKE` differs between the databases. */
+/** In JSON text, a quote after a bracket or comma starts a string. `LIKE` differs between the databases. */
 function hasTag(tag: string) {
   const tags = sql.ref('l.tags')
   return ['[', ','].map((before) => sql<boolean>`replace(${tags}, ${before + JSON.stringify(tag)}, '') <> ${tags}`)

@@ -1,4 +1,4 @@
-// How an attestation is shown. Its files are written piece by piece: there may be a million of them.
+// The response format of an attestation. Its files are written piece by piece, because there may be a million of them.
 
 import { setImmediate } from 'node:timers/promises'
 import type { Attestation } from '@svc/api/attestations'
@@ -17,7 +17,7 @@ export function verifyUrl({ config }: Context, receiptId: string): string {
   return `${config.http.baseUrl}/v1/storage/verify?receipt_id=${encodeURIComponent(receiptId)}`
 }
 
-/** JSON of a whole attestation. */
+/** The JSON of a complete attestation. */
 export function attestationPieces(context: Pick<Context, 'database'>, of: AttestationRecord): AsyncGenerator<string> {
   return withFiles(attestationHead(of), of, context, attestedFile)
 }
@@ -35,7 +35,7 @@ function attestationHead(of: AttestationRecord): Omit<Attestation, 'files'> {
   }
 }
 
-/** A statement that is being published shows as `computed`; the facts say more (ATT-23). */
+/** A statement that is being published shows as `computed`; the facts have the details (ATT-23). */
 export function publicStatus({ status }: AttestationRecord): { attestation_status?: 'computed' | 'complete' } {
   if (status === null) return {}
   return { attestation_status: status === 'complete' ? 'complete' : 'computed' }
@@ -47,7 +47,7 @@ export function attestedFile({ nameAndSize, contentHash, contentType }: StoredFi
   return `{${nameAndSize},"content_hash":"${withPrefix(contentHash)}"${type}}`
 }
 
-/** Where the attestation of a receipt stands; null when none was ever requested. */
+/** The status of a receipt's attestation; null if none was ever requested. */
 export async function attestationSummary(db: Db, receiptId: string): Promise<LockerMetadata['attestation']> {
   const known = await findAttestation(db, receiptId)
   if (!known) return null
@@ -66,7 +66,7 @@ export function isLong({ record }: AttestationRecord): boolean {
   return record.file_count > MAX_FILES_IN_ONE_TEXT
 }
 
-/** Answers with one text if the files are few, else with a stream. */
+/** Returns one text if the files are few, otherwise a stream. */
 export async function answerInPieces<B>(
   of: AttestationRecord | null,
   pieces: AsyncIterable<string>,
@@ -98,7 +98,7 @@ async function* textsOf(pages: AsyncIterable<ShownFiles>): AsyncGenerator<string
   for await (const { text } of pages) yield text
 }
 
-/** JSON of an object with a list at its end. The entries are JSON already, separated by commas. */
+/** JSON of an object with a list at its end. The entries are already JSON, separated by commas. */
 export async function* withList(head: object, name: string, pages: AsyncIterable<string>): AsyncGenerator<string> {
   yield `${JSON.stringify(head).slice(0, -1)},"${name}":[`
   let separator = ''

@@ -19,7 +19,10 @@ export function createFileAdder(context: Context): AddFile {
   })
 }
 
-/** Adds what each request names, in the order of the requests. The new names of a request are one change of the manifest. */
+/**
+ * Adds the files of each request, in the order of the requests. All new names of one request form one change of the
+ * manifest.
+ */
 export async function addFiles(tx: Tx, context: Context, requests: readonly (readonly FileRow[])[]): Promise<void> {
   const added = await upsertFiles(tx, requests.flat())
   const at = isoSeconds(unixNow(context))
@@ -28,7 +31,7 @@ export async function addFiles(tx: Tx, context: Context, requests: readonly (rea
   }
 }
 
-/** By locker, in the order in which all processes lock them. */
+/** Grouped by locker, in the order in which all processes lock lockers. */
 function changesOf(
   requests: readonly (readonly FileRow[])[],
   added: ReadonlySet<FileRow>,

@@ -9,13 +9,13 @@ import { addFiles } from './add-files.ts'
 import { type NamedFile, nameFiles, newFile } from './name-files.ts'
 import { mapInChunks, urlMinter, urlPair } from './urls.ts'
 
-/** An existing name keeps its bytes; the type and hash in this request apply to its next upload (AMB-24). */
+/** An existing name keeps its bytes; the type and hash of this request apply to its next upload (AMB-24). */
 export async function createFile(
   context: Context,
   caller: LockerCaller,
   body: Body<typeof files.createFile>,
 ): Promise<UrlSet> {
-  const [file] = nameFiles(context, [body], () => ['body']) as [NamedFile] // one in, one out
+  const [file] = nameFiles(context, [body], () => ['body']) as [NamedFile] // one request, one name
   await requireQuota(context, caller.locker, {})
   await limitSigner(context, caller.signer)
   await context.addFile(newFile(caller.locker, file))

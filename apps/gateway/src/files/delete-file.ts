@@ -29,7 +29,7 @@ export async function deleteFile(
   }
 }
 
-/** The bytes that a caller means to remove. A newer upload under the same name is left alone (T-17). */
+/** Identifies the bytes that the caller intends to delete. A newer upload under the same name is left alone (T-17). */
 interface Condition {
   contentHash?: string
   /** Null: the file has no bytes yet. */
@@ -53,11 +53,14 @@ function readCondition({ expected_hash, expected_uploaded_at }: Query<typeof fil
 interface Removal {
   grant: Grant
   condition?: Condition
-  /** Throws unless this file is meant. */
+  /** Throws unless the file meets the caller's condition. */
   check?: (file: FileRow) => void
 }
 
-/** `bytes_removed` is false while the bytes are left to the sweep. Throws `AccessEnded` when the grant has ended. */
+/**
+ * `bytes_removed` is false while the sweep still has to remove the bytes. Throws `AccessEnded` when the grant has
+ * ended.
+ */
 export async function removeFile(
   context: Context,
   locker: Locker,
@@ -108,8 +111,8 @@ function requireUnchanged(
 ): void {
   const hasHash = contentHash === undefined || contentHash === content_hash
   if (hasHash && (uploadedAt === undefined || uploadedAt === uploaded_at)) return
-  throw new ServiceError('PRECONDITION_FAILED', `${JSON.stringify(filename)} is not the file that was expected`, {
-    hint: 'it was uploaded again: read the list of files; nothing was removed',
+  throw new ServiceError('PRECONDITION_FAILED', `${JSON.stringify(filename)} is not the expected file`, {
+    hint: 'the file was uploaded again; nothing was removed; read the list of files before you retry',
     details: { filename, content_hash, uploaded_at },
   })
 }

@@ -1,5 +1,5 @@
-// Uploads that clients send straight to a provider. No client reports that its upload is done: the file takes the bytes
-// when they are first found, at the latest when the sweep looks for them.
+// Uploads that clients send directly to a provider. No client reports their completion: the file adopts the bytes when
+// they are first found, at the latest by the sweep.
 
 import type { ServiceError } from '@svc/service/service-error'
 import type { ObjectKey } from '@svc/storage/provider'
@@ -9,7 +9,7 @@ import type { DirectUploadTable, FileRow, Locker } from '../db/schema.ts'
 import { AccessEnded, grantOf, isGranted } from '../lockers/access.ts'
 import { isCapacityExceeded } from '../lockers/quota.ts'
 import { directUploadTooLarge } from './errors.ts'
-import { findDirectUploads, findLockerUploads, giveUpDirectUpload } from './object-store.ts'
+import { abandonDirectUpload, findDirectUploads, findLockerUploads } from './object-store.ts'
 import { maxObjectBytes, removeObject, statObject } from './objects.ts'
 import { placeObject } from './place-object.ts'
 import { findFile } from './store.ts'
@@ -19,14 +19,14 @@ export interface CurrentBytes {
   key: ObjectKey
 }
 
-/** The object that a file points at, after adopting what clients have uploaded directly; null if there is none. */
+/** The object that a file points at, after adopting direct uploads; null if there is none. */
 export async function currentBytes(context: Context, locker: Locker, file: FileRow): Promise<CurrentBytes | null> {
   return bytesOf((await adoptUploads(context, locker, file)).file)
 }
 
 /**
- * The file of a name with the bytes that it has, before a write that depends on them. Those that have arrived and that
- * nobody has read are bytes as well (T-17).
+ * The named file with its current bytes, for a write that depends on them. Direct uploads that arrived unread count too
+ * (T-17).
  */
 export async function findCurrent(context: Context, locker: Locker, filename: string): Promise<FileRow | null> {
   const file = await findFile(context.database.db, locker.locker_id, filename)
@@ -38,10 +38,13 @@ export function bytesOf(file: FileRow): CurrentBytes | null {
   return object_id === null ? null : { file, key: { id: object_id, ref: provider_ref } }
 }
 
-/** Anybody with an upload URL can have many awaited, and each costs a request to the provider. The sweep sees them all. */
-const UPLOADS_AT_ONCE = 4
+/**
+ * Any holder of an upload URL can have many pending uploads, and each costs a request to the provider. The sweep checks
+ * all of them.
+ */
+const MAX_CHECKED = 4
 
-/** The newest upload that has arrived counts. `refusal`: one has arrived that cannot be taken. */
+/** The newest upload that has arrived counts. `refusal`: an upload has arrived that was rejected. */
 export async function adoptUploads(
   context: Context,
   locker: Locker,
@@ -51,7 +54,7 @@ export async function adoptUploads(
   const { db } = context.database
   const { locker_id, filename } = file
   let refusal: ServiceError | null = null
-  for (const upload of await findDirectUploads(db, locker_id, filename, UPLOADS_AT_ONCE)) {
+  for (const upload of await findDirectUploads(db, locker_id, filename, MAX_CHECKED)) {
     const adoption = await adoptUpload(context, locker, upload)
     if (adoption.outcome === 'adopted') return { file: adoption.file, refusal }
     if (adoption.outcome === 'refused') refusal ??= adoption.refusal
@@ -66,8 +69,8 @@ type Adoption =
   | { outcome: 'refused'; refusal: ServiceError }
 
 /**
- * Bytes that cannot be taken are removed. A locker that is restricted takes none, nor does a database that is behind, and
- * they stay where they are (T-50, T-37).
+ * Removes bytes that are rejected. While the locker is restricted or the database is behind, the bytes stay where they
+ * are (T-50, T-37).
  */
 export async function adoptUpload(context: Context, locker: Locker, upload: DirectUploadTable): Promise<Adoption> {
   const { object_id: id, filename } = upload
@@ -77,7 +80,7 @@ export async function adoptUpload(context: Context, locker: Locker, upload: Dire
   if (!found) return { outcome: 'absent' }
   const maxBytes = maxObjectBytes(context, locker.provider)
   if (found.size > maxBytes) {
-    await giveUpUpload(context, locker, upload)
+    await abandonUpload(context, locker, upload)
     return { outcome: 'refused', refusal: directUploadTooLarge(filename, found.size, maxBytes) }
   }
   try {
@@ -90,38 +93,38 @@ export async function adoptUpload(context: Context, locker: Locker, upload: Dire
     if (isRestrictionError(error)) return { outcome: 'waiting' }
     const isFull = isCapacityExceeded(error)
     if (!isFull && !(error instanceof AccessEnded)) throw error
-    await giveUpUpload(context, locker, upload)
+    await abandonUpload(context, locker, upload)
     return isFull ? { outcome: 'refused', refusal: error } : { outcome: 'revoked' }
   }
 }
 
-const ARRIVED_AT_ONCE = 100
+const MAX_ARRIVED = 100
 const ARRIVED_MS = 5_000
 
 /**
- * Takes what has arrived, before access ends: what was accepted in time stays (T-50). It must not hold up the end of
- * access, so it takes a few seconds at most, and an error ends it.
+ * Adopts arrived uploads before access ends: uploads accepted in time stay (T-50). It must not delay the end of access,
+ * so it runs for a few seconds at most, and an error stops it.
  */
 export async function adoptArrived(context: Context, locker: Locker, mintedBy: string | null): Promise<void> {
   const end = performance.now() + ARRIVED_MS
   try {
-    const uploads = await findLockerUploads(context.database.db, locker.locker_id, mintedBy, ARRIVED_AT_ONCE)
+    const uploads = await findLockerUploads(context.database.db, locker.locker_id, mintedBy, MAX_ARRIVED)
     for (const upload of uploads) {
       if (performance.now() > end) return
       await adoptUpload(context, locker, upload)
     }
   } catch (error) {
-    context.log.warn({ locker_id: locker.locker_id, err: error }, 'direct uploads could not be looked for')
+    context.log.warn({ locker_id: locker.locker_id, err: error }, 'cannot check for direct uploads')
   }
 }
 
 /** Removes the object, unless the file has adopted it meanwhile. */
-export async function giveUpUpload(
+export async function abandonUpload(
   context: Context,
   { provider }: Locker,
   upload: DirectUploadTable,
 ): Promise<boolean> {
   const now = unixNow(context)
-  const isGivenUp = await context.database.commit((tx) => giveUpDirectUpload(tx, upload, now))
+  const isGivenUp = await context.database.commit((tx) => abandonDirectUpload(tx, upload, now))
   return isGivenUp && removeObject(context, provider, upload.object_id, null)
 }

@@ -1,4 +1,4 @@
-// Upload errors name the layer that failed and what to do next (FILE-31).
+// Upload errors name the layer that failed and the next step (FILE-31).
 
 import type { ErrorCode, UploadDetails } from '@svc/api/errors'
 import { ServiceError } from '@svc/service/service-error'
@@ -13,7 +13,7 @@ export function uploadError(
 }
 
 export function fileNotFound(filename: string): ServiceError {
-  return uploadError('FILE_NOT_FOUND', 'there is no file of this name in the locker', {
+  return uploadError('FILE_NOT_FOUND', 'the locker has no file with this name', {
     layer: 'gateway',
     recovery_hint: 'create the file first; names are compared byte for byte',
     next_best_method: 'POST /v1/lockers/{locker_id}/files',
@@ -23,20 +23,20 @@ export function fileNotFound(filename: string): ServiceError {
 
 /** For an upload that may not replace files (ADD-60). */
 export function namesTaken(filenames: readonly [string, ...string[]]): ServiceError {
-  return uploadError('PRECONDITION_FAILED', 'there is a file of this name already, which the upload may not replace', {
+  return uploadError('PRECONDITION_FAILED', 'a file with this name already exists, and the upload may not replace it', {
     layer: 'gateway',
-    recovery_hint: 'upload under another name; or upload without the condition, to replace the file',
+    recovery_hint: 'use another name, or upload without the condition to replace the file',
     next_best_method: 'POST /v1/lockers/{locker_id}/files',
     filename: filenames[0],
     filenames,
   })
 }
 
-/** The same for a file that is confirmed and one that never existed. */
+/** The same error for a confirmed file and for one that never existed. */
 export function nothingToConfirm(filename: string): ServiceError {
-  return uploadError('FILE_NOT_FOUND', 'there is no file of this name that waits to be confirmed', {
+  return uploadError('FILE_NOT_FOUND', 'no file with this name is waiting for confirmation', {
     layer: 'gateway',
-    recovery_hint: 'sign the confirmation: the owner has closed or rotated the public link of this locker',
+    recovery_hint: 'sign the confirmation, because the owner has closed or rotated the public link of this locker',
     next_best_method: 'POST /v1/files/confirm',
     filename,
   })
@@ -44,9 +44,9 @@ export function nothingToConfirm(filename: string): ServiceError {
 
 /** The entry exists without bytes: they were never uploaded, or the provider lost them. */
 export function contentNotFound(lockerId: string, filename: string): ServiceError {
-  return uploadError('CONTENT_NOT_FOUND', 'the file is listed, but there are no bytes of it', {
+  return uploadError('CONTENT_NOT_FOUND', 'the file exists in the locker, but it has no bytes', {
     layer: 'provider',
-    recovery_hint: 'create the file again for a fresh upload_url, upload, then confirm',
+    recovery_hint: 'create the file again to get a new upload_url, upload the bytes, then confirm',
     next_best_method: `POST /v1/lockers/${lockerId}/files`,
     filename,
   })
@@ -54,9 +54,9 @@ export function contentNotFound(lockerId: string, filename: string): ServiceErro
 
 /** The object stays. The file stays unconfirmed until other bytes are uploaded. */
 export function hashMismatch(filename: string, expected: string, actual: string): ServiceError {
-  return uploadError('HASH_MISMATCH', 'the bytes are not those that expected_hash promised', {
+  return uploadError('HASH_MISMATCH', 'the bytes do not match expected_hash', {
     layer: 'provider',
-    recovery_hint: 'upload the right bytes with the same upload_url, then confirm again',
+    recovery_hint: 'upload the correct bytes with the same upload_url, then confirm again',
     next_best_method: 'PUT upload_url',
     filename,
     expected,
@@ -64,42 +64,46 @@ export function hashMismatch(filename: string, expected: string, actual: string)
   })
 }
 
-/** Each time the bytes had been read, the file pointed at other bytes. */
+/** After each read of the bytes, the file pointed at different bytes. */
 export function keepsChanging(filename: string): ServiceError {
-  return uploadError('CONTENT_HASH_CHANGED', 'the file was replaced each time its bytes had been read', {
+  return uploadError('CONTENT_HASH_CHANGED', 'the file was replaced repeatedly while its bytes were being read', {
     layer: 'gateway',
-    recovery_hint: 'confirm again when no upload of the file is under way',
+    recovery_hint: 'confirm again when no upload of the file is in progress',
     next_best_method: 'POST /v1/files/confirm',
     filename,
   })
 }
 
-/** Where a provider cannot limit a direct upload, its size is known only once it is there. */
+/** For a provider that cannot limit a direct upload: the size is known only after arrival. */
 export function directUploadTooLarge(filename: string, size: number, maxBytes: number): ServiceError {
-  return uploadError('UPLOAD_TOO_LARGE', `the upload has ${size} bytes and was removed; a file may have ${maxBytes}`, {
-    layer: 'provider',
-    recovery_hint: 'split the content into several files',
-    next_best_method: 'POST /v1/lockers/{locker_id}/files',
-    filename,
-    max_bytes: maxBytes,
-  })
+  return uploadError(
+    'UPLOAD_TOO_LARGE',
+    `the upload has ${size} bytes and was removed; files are limited to ${maxBytes} bytes`,
+    {
+      layer: 'provider',
+      recovery_hint: 'split the content into several files',
+      next_best_method: 'POST /v1/lockers/{locker_id}/files',
+      filename,
+      max_bytes: maxBytes,
+    },
+  )
 }
 
 /** The upload took so long that the sweep removed its object. */
 export function uploadAbandoned(): ServiceError {
-  return uploadError('STORAGE_UNAVAILABLE', 'the upload took too long, and was cleared away', {
+  return uploadError('STORAGE_UNAVAILABLE', 'the upload took too long and was discarded', {
     layer: 'gateway',
-    recovery_hint: 'upload again; in parts where the line is slow',
+    recovery_hint: 'upload again; on a slow connection, upload in parts',
     next_best_method: 'POST /v1/lockers/{locker_id}/upload-sessions',
   })
 }
 
-/** A provider's error as the client sees it: the storage is unavailable, and no detail of the provider (T-139). */
+/** Converts a provider's error: the storage is unavailable, without details of the provider (T-139). */
 export function storageError(error: unknown): unknown {
   if (!(error instanceof ProviderError)) return error
   if (error.reason === 'signing-denied') return signingDenied(error)
-  return new ServiceError('STORAGE_UNAVAILABLE', 'the storage behind this locker cannot be used right now', {
-    hint: 'try again in a minute: nothing was changed',
+  return new ServiceError('STORAGE_UNAVAILABLE', 'the storage behind this locker is unavailable at the moment', {
+    hint: 'try again in a minute; nothing was changed',
     headers: { 'retry-after': '30' },
     details: {
       layer: 'provider',
@@ -110,11 +114,11 @@ export function storageError(error: unknown): unknown {
   })
 }
 
-/** The only provider error with a code of its own (FILE-35). */
+/** The only provider error with its own code (FILE-35). */
 function signingDenied(cause: ProviderError): ServiceError {
-  return new ServiceError('IAM_SIGNBLOB_PERMISSION_DENIED', 'the gateway may not sign addresses of its storage', {
-    hint: 'nothing you can do: the operator has to let the gateway sign, or have bytes go through it',
-    details: { layer: 'provider', recovery_hint: 'tell the operator of this gateway', next_best_method: 'none' },
+  return new ServiceError('IAM_SIGNBLOB_PERMISSION_DENIED', 'the gateway is not permitted to sign storage URLs', {
+    hint: "only the gateway's admin can resolve this: permit the gateway to sign, or transfer bytes through it",
+    details: { layer: 'provider', recovery_hint: "contact the gateway's admin", next_best_method: 'none' },
     cause,
   })
 }

@@ -20,8 +20,8 @@ import { urlMinter } from './urls.ts'
 type Request = Body<typeof files.fetchAndStore>
 
 /**
- * Stores what a public https address answers. The bytes are hashed as they arrive, so the file is confirmed at once.
- * A caller that hangs up ends the download.
+ * Stores the content of a public https URL. The bytes are hashed as they arrive, so the file is confirmed immediately.
+ * The download ends when the caller disconnects.
  */
 export async function fetchAndStore(
   context: Context,
@@ -51,7 +51,7 @@ export async function fetchAndStore(
   }
 }
 
-/** A source decides how long its fetch takes, so callers may have a few of them at once, and all together not many. */
+/** A source controls how long its fetch takes, so concurrent fetches are limited per caller and in total. */
 async function inPlace<T>(context: Context, { locker, signer }: LockerCaller, fetch: () => Promise<T>) {
   const { maxPerSigner, maxTotal } = context.config.storage.fetch
   const own = { max: maxPerSigner }
@@ -60,7 +60,7 @@ async function inPlace<T>(context: Context, { locker, signer }: LockerCaller, fe
     { key: `signer ${signer.identity}`, ...own },
     { key: `owner ${locker.owner}`, ...own },
   )
-  if (!release) throw tooManyFetches(`too many files are being fetched at once; an owner may have ${maxPerSigner}`)
+  if (!release) throw tooManyFetches(`too many fetches are in progress; the limit for an owner is ${maxPerSigner}`)
   try {
     return await fetch()
   } finally {
@@ -69,13 +69,13 @@ async function inPlace<T>(context: Context, { locker, signer }: LockerCaller, fe
 }
 
 function tooManyFetches(message: string): ServiceError {
-  const again = `wait for the fetches under way, then try again in ${RETRY_SECONDS} s`
+  const hint = `wait for the fetches in progress, then try again in ${RETRY_SECONDS} s`
   return new ServiceError('RATE_LIMITED', message, {
-    hint: again,
+    hint,
     headers: { 'retry-after': `${RETRY_SECONDS}` },
     details: {
       layer: 'gateway',
-      recovery_hint: again,
+      recovery_hint: hint,
       next_best_method: 'POST /v1/lockers/{locker_id}/files',
       retry_after_seconds: RETRY_SECONDS,
     },
@@ -139,7 +139,7 @@ function notFetched({ reason, message }: SourceError, maxBytes: number): Service
   if (reason !== 'too_large') return new ValidationError({ loc: ['body', 'source_url'], msg: message })
   return uploadError('UPLOAD_TOO_LARGE', message, {
     layer: 'gateway',
-    recovery_hint: 'upload what is so large instead of having it fetched',
+    recovery_hint: 'upload the file instead of fetching it',
     next_best_method: 'POST /v1/lockers/{locker_id}/files',
     max_bytes: maxBytes,
   })

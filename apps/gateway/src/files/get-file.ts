@@ -10,8 +10,8 @@ import { findFile } from './store.ts'
 import { type UrlMinter, urlMinter, urlPair } from './urls.ts'
 
 /**
- * Fresh URLs of a file, after asking the provider whether its bytes exist (FILE-15). While the database is behind, it may
- * have forgotten who lost access: then there are no URLs to write by (T-37).
+ * Fresh URLs of a file, after checking with the provider that its bytes exist (FILE-15). While the database is behind,
+ * a revocation may be missing from it, so no write URLs are issued (T-37).
  */
 export async function getFile(
   context: Context,
@@ -31,7 +31,7 @@ export async function getFile(
   const isCurrent = await context.continuity.isCurrent()
   return {
     locker_id,
-    // The next upload may have another type than the current bytes (AMB-24).
+    // The next upload may have a different type than the current bytes (AMB-24).
     ...(isCurrent ? urlPair(minter, filename, file.upload_content_type) : downloadOnly(minter, filename)),
     content_type: file.content_type,
     urls_expire_in_sec: minter.expiresIn,

@@ -1,4 +1,4 @@
-// The hash of bytes while they are stored.
+// Hashes bytes while they are stored.
 
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
@@ -8,18 +8,18 @@ import type { HashThread, ThreadHash } from './confirm/hash-thread.ts'
 
 interface HashedBytes {
   bytes: OwnedChunks
-  /** With its prefix. Call it at the end of the bytes. */
+  /** The hash with its prefix. Call it at the end of the bytes. */
   hash(): Promise<string>
-  /** Call it always. */
+  /** Always call it. */
   close(): void
 }
 
 type RunningHash = Pick<ThreadHash, 'take' | 'drained' | 'end' | 'close'>
 
-/** Up to this size, hashing takes less time than passing the bytes to a thread. */
+/** Up to this size, hashing is faster than passing the bytes to a thread. */
 const SMALL_BYTES = 512 * 1024
 
-/** `size`: null where it is not known. */
+/** `size`: null when unknown. */
 export function hashAlong(thread: HashThread<null>, source: AsyncIterable<Buffer>, size: number | null): HashedBytes {
   const hash = size === null || size > SMALL_BYTES ? thread.begin(null) : smallHash()
   async function* along(): AsyncGenerator<Buffer> {
@@ -36,7 +36,7 @@ export function hashAlong(thread: HashThread<null>, source: AsyncIterable<Buffer
   }
 }
 
-/** The reader of the stream is the last to use its chunks. */
+/** The reader of the stream is the last user of its chunks. */
 export function ownedChunks(source: AsyncIterable<Buffer>): OwnedChunks {
   return Object.assign(Readable.from(source, { objectMode: false }), { free: freeChunks })
 }

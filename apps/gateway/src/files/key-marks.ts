@@ -1,5 +1,6 @@
-// Who asked for a short URL, in a form that only this gateway can read: anybody who has the URL can read its token, and
-// must not learn whose key it was. Gateways with the same key for short URLs make the same marks.
+// Identifies the key that requested a short URL, in a form that only this gateway can read: anyone with the URL can
+// read its token, and must not learn whose key it was. Gateways with the same key for short URLs compute the same
+// marks.
 
 import { createHmac } from 'node:crypto'
 import { lru } from '@svc/concurrency/caches'
@@ -8,7 +9,7 @@ import type { Ed25519Signer } from '@svc/protocol/keys'
 
 export type MarkKey = (lockerId: string, key: string) => string
 
-/** Tokens are JSON objects, so no token ever has this signature, which stays secret. */
+/** Tokens are JSON objects, so no token has this signature. It stays secret. */
 const DOMAIN = utf8('svc/short-url-marks/v1')
 const MARK_BYTES = 12
 const CACHED = 1000

@@ -1,12 +1,12 @@
 import type { Context } from '../context.ts'
 import type { Locker, Tx } from '../db/schema.ts'
 
-/** Files are often confirmed one after the other: one statement covers all of them. */
+/** Files are often confirmed in quick succession: one statement covers all of them. */
 const GATHER_SECONDS = 2
 
 /**
- * Has the locker attested again, where that is automatic; called in the transaction that changes its manifest. A locker
- * that was never attested counts as changed, too (FILE-32).
+ * Schedules a new attestation of the locker, where that is automatic. Runs in the transaction that changes its
+ * manifest. A locker that was never attested counts as changed, too (FILE-32).
  */
 export async function manifestChanged(
   { config, queue }: Pick<Context, 'config' | 'queue'>,

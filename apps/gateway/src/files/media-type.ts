@@ -1,19 +1,19 @@
-// The content type of a file: fixed when the file is created, required of each upload, sent with each download.
+// The content type of a file: fixed when the file is created, required for each upload, sent with each download.
 
 export const DEFAULT_MEDIA_TYPE = 'application/octet-stream'
 
 const MAX_CHARACTERS = 255
 
-// RFC 9110, 8.3.1. No white space around "=", and no ";" without a parameter.
+// RFC 9110, section 8.3.1. No white space around "=", and no ";" without a parameter.
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 const QUOTED = String.raw`"(?:[^"\\]|\\.)*"`
 const PARAMETER = `[ \\t]*;[ \\t]*(${TOKEN})=(${TOKEN}|${QUOTED})`
 const MEDIA_TYPE = new RegExp(`^(${TOKEN}/${TOKEN})((?:${PARAMETER})*)$`)
 
-/** What is wrong with the type, as text after "content_type: "; null for a valid one (FILE-09). */
+/** The fault of a content type, as text after "content_type: "; null for a valid one (FILE-09). */
 export function mediaTypeProblem(text: string): string | null {
   if (text.length > MAX_CHARACTERS) return `must be at most ${MAX_CHARACTERS} characters`
-  // It becomes a header here and at the providers, so it must not be able to end one (T-30).
+  // It becomes a header here and at the providers, so it must not contain a line break (T-30).
   if (/[^\x20-\x7e]/.test(text)) return 'must be printable ASCII'
   return MEDIA_TYPE.test(text) ? null : "must have the form 'type/subtype', with parameters as in '; charset=utf-8'"
 }

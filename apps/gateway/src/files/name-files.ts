@@ -1,4 +1,4 @@
-// What a client may ask of a file that it creates: a name, a content type, and the hash that its bytes will have.
+// The client's request for a new file: its name, its content type, and the expected hash of its bytes.
 
 import { toHex, withPrefix } from '@svc/protocol/bytes'
 import { filenameProblem } from '@svc/protocol/filename'
@@ -22,7 +22,7 @@ export interface NamedFile {
 
 const MAX_PROBLEMS = 20
 
-/** Fills in what the client left out. Throws one error that lists what is wrong with all of the files. */
+/** Fills in defaults. Throws one error that lists the faults of all files. */
 export function nameFiles(
   context: Context,
   requested: readonly RequestedFile[],
@@ -31,7 +31,7 @@ export function nameFiles(
   const names = new Set<string>()
   const problems = requested.flatMap((file, i) => {
     const isRepeated = file.filename !== undefined && names.size === names.add(file.filename).size
-    const repeated = isRepeated ? [{ loc: [...locOf(i), 'filename'], msg: 'is named before in the same request' }] : []
+    const repeated = isRepeated ? [{ loc: [...locOf(i), 'filename'], msg: 'occurs more than once in the request' }] : []
     return [...problemsOf(context, file, locOf(i)), ...repeated]
   })
   const [first, ...rest] = problems.slice(0, MAX_PROBLEMS)
@@ -47,7 +47,7 @@ export function generatedName({ randomBytes }: Pick<Context, 'randomBytes'>): st
   return `file_${toHex(randomBytes(8))}`
 }
 
-/** Whole folders only: `photos` would also open `photos-private/`. Null for a good one. */
+/** Requires a complete folder name: `photos` would also open `photos-private/`. Null for a valid one. */
 export function folderProblem({ config }: Context, prefix: string): string | null {
   return prefix.endsWith('/') ? filenameProblem(prefix.slice(0, -1), config.storage.systemPrefix) : "must end with '/'"
 }
@@ -81,7 +81,7 @@ export function noSuchFile({ config }: Context, filename: string): ServiceError 
   return msg === null ? fileNotFound(filename) : new ValidationError({ loc: ['path', 'filename'], msg })
 }
 
-/** An entry that awaits its bytes. */
+/** An entry that waits for its bytes. */
 export function newFile({ locker_id }: Locker, { filename, contentType, expectedHash }: NamedFile): FileRow {
   return {
     locker_id,

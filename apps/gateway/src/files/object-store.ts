@@ -1,14 +1,14 @@
-// Objects at providers, who holds them, and uploads that clients send there directly.
+// Objects at providers, their holders, and direct uploads by clients.
 
 import { preparedRow } from '@svc/database/prepared'
 import type { Selectable } from 'kysely'
 import type { Db, DirectUploadTable, FileRow, ObjectTable, Tx } from '../db/schema.ts'
-import { callOff } from './delivery/store.ts'
+import { cancelDeliveries } from './delivery/store.ts'
 import { lockFile, updateFile } from './store.ts'
 
 export type ObjectRow = Pick<Selectable<ObjectTable>, 'object_id' | 'provider' | 'state' | 'since' | 'locker_id'>
 
-/** Before its first byte, so that no object is ever unknown. */
+/** Runs before the object's first byte, so that no object is ever unknown. */
 export async function insertObject(tx: Tx, object: ObjectRow): Promise<void> {
   await addObject(tx, object)
 }
@@ -47,11 +47,11 @@ const hold = preparedRow(
 export async function releaseObjects(tx: Tx, objectIds: readonly string[], since: number): Promise<void> {
   if (objectIds.length === 0) return
   await tx.updateTable('objects').set({ state: 'released', since }).where('object_id', 'in', objectIds).execute()
-  await callOff(tx, objectIds)
+  await cancelDeliveries(tx, objectIds)
 }
 
-/** Of an object that an upload session has held since before its last byte. */
-export async function noteSize(tx: Tx, { id, size }: WrittenObject, locker_id: string): Promise<void> {
+/** For an object that an upload session held before its size was known. */
+export async function recordSize(tx: Tx, { id, size }: WrittenObject, locker_id: string): Promise<void> {
   await tx.updateTable('objects').set({ locker_id, size_bytes: size }).where('object_id', '=', id).execute()
 }
 
@@ -59,8 +59,8 @@ export async function deleteObjectRow(tx: Tx, objectId: string): Promise<void> {
   await tx.deleteFrom('objects').where('object_id', '=', objectId).execute()
 }
 
-/** An object that is removed and may be written again: as one whose upload has just begun. */
-export async function awaitObject(tx: Tx, objectId: string, since: number): Promise<void> {
+/** Resets a removed object that may be written again to the state of a new upload. */
+export async function resetObject(tx: Tx, objectId: string, since: number): Promise<void> {
   await tx
     .updateTable('objects')
     .set({ state: 'writing', provider_ref: null, since })
@@ -68,7 +68,7 @@ export async function awaitObject(tx: Tx, objectId: string, since: number): Prom
     .execute()
 }
 
-/** Of a whole locker, the newest first; of one key only where one is given. */
+/** Newest first; of one key only, if `mintedBy` is given. */
 export function findLockerUploads(
   db: Db,
   lockerId: string,
@@ -85,7 +85,7 @@ export function findLockerUploads(
     .execute()
 }
 
-/** The newest first. */
+/** Newest first. */
 export function findDirectUploads(
   db: Db,
   lockerId: string,
@@ -111,8 +111,8 @@ export async function findDirectUpload(db: Db, objectId: string): Promise<Direct
   return (await row.executeTakeFirst()) ?? null
 }
 
-/** Whether for this file: a rename takes it along. The caller holds the lock of the file. */
-export async function isAwaited(tx: Tx, { filename }: FileRow, objectId: string): Promise<boolean> {
+/** Whether the upload still belongs to this file; a rename moves it. The caller holds the lock of the file. */
+export async function isPending(tx: Tx, { filename }: FileRow, objectId: string): Promise<boolean> {
   return (await findDirectUpload(tx, objectId))?.filename === filename
 }
 
@@ -128,8 +128,8 @@ export async function insertDirectUpload(tx: Tx, upload: Omit<DirectUploadTable,
 }
 
 /**
- * The file gets other bytes: it awaits nothing more, or, if it adopts an upload, only those that were begun later.
- * Returns the newest of those. Objects that are no longer awaited are left to the sweep.
+ * Ends pending uploads of a file that gets other bytes: all of them, or, if it adopts an upload, those begun before it.
+ * Returns the newest of the remaining ones. The ended objects are left to the sweep.
  */
 export async function endDirectUploads(tx: Tx, file: FileRow, adopted?: DirectUploadTable): Promise<string | null> {
   const { locker_id, filename } = file
@@ -143,8 +143,8 @@ export async function endDirectUploads(tx: Tx, file: FileRow, adopted?: DirectUp
   return (await newestDirectUpload(tx, locker_id, filename))?.object_id ?? null
 }
 
-/** With when they began. */
-export function findUploadsToLookFor(db: Db, now: number, limit: number) {
+/** Includes the times when they began. */
+export function findUploadsToCheck(db: Db, now: number, limit: number) {
   return db
     .selectFrom('direct_uploads as d')
     .innerJoin('objects as o', 'o.object_id', 'd.object_id')
@@ -156,12 +156,14 @@ export function findUploadsToLookFor(db: Db, now: number, limit: number) {
     .execute()
 }
 
-export async function lookLater(tx: Tx, objectId: string, lookAt: number): Promise<void> {
-  await tx.updateTable('direct_uploads').set({ look_at: lookAt }).where('object_id', '=', objectId).execute()
+export async function checkLater(tx: Tx, objectId: string, checkAt: number): Promise<void> {
+  await tx.updateTable('direct_uploads').set({ look_at: checkAt }).where('object_id', '=', objectId).execute()
 }
 
-/** Releases the object of a direct upload. False when the file has adopted it, or was renamed: the sweep sees it again. */
-export async function giveUpDirectUpload(tx: Tx, upload: DirectUploadTable, since: number): Promise<boolean> {
+/**
+ * Releases the object of a direct upload. False when the file has adopted it or was renamed: the sweep checks it again.
+ */
+export async function abandonDirectUpload(tx: Tx, upload: DirectUploadTable, since: number): Promise<boolean> {
   const { object_id, locker_id, filename } = upload
   // Adopting takes the same lock first.
   await lockFile(tx, locker_id, filename)
@@ -179,7 +181,7 @@ export async function giveUpDirectUpload(tx: Tx, upload: DirectUploadTable, sinc
   return numUpdatedRows > 0n
 }
 
-/** The oldest objects that were released or left unfinished before these times, and are not being delivered. */
+/** The oldest objects that were released or left unfinished before these times and are not being delivered. */
 export function findUnheldObjects(
   db: Db,
   before: { released: number; writing: number },
@@ -220,8 +222,8 @@ export async function postponeRemoval(tx: Tx, { object_id, state, since }: Objec
 }
 
 /**
- * Claims an unheld object, so that no transaction can hold it any more. Its time becomes now: an object that cannot be
- * removed goes to the end of the sweep's queue. False when the object is held after all.
+ * Claims an unheld object, so that no transaction can hold it any more. Its time becomes the current time: an object
+ * that cannot be removed moves to the end of the sweep's queue. False when the object is held after all.
  */
 export async function markForRemoval(tx: Tx, { object_id, state, since }: ObjectTable, now: number): Promise<boolean> {
   const { numUpdatedRows } = await tx

@@ -1,5 +1,5 @@
-// The life of an object: announced, written, held by a file, released, removed. Everything that may be at a provider
-// has a row, so a crash never leaves an object that the sweep does not find.
+// The life of an object: announced, written, held by a file, released, removed. Every possible object at a provider has
+// a row, so the sweep finds it after a crash.
 
 import type { Readable } from 'node:stream'
 import { toHex } from '@svc/protocol/bytes'
@@ -7,13 +7,13 @@ import { type ObjectKey, ProviderError, type StoredObject } from '@svc/storage/p
 import { type Context, unixNow } from '../context.ts'
 import type { Locker } from '../db/schema.ts'
 import { storageError } from './errors.ts'
-import { awaitObject, deleteObjectRow } from './object-store.ts'
+import { deleteObjectRow, resetObject } from './object-store.ts'
 
 export interface NewObject extends StoredObject {
   id: string
 }
 
-/** Writes the row of an object before its first byte, whether we or a redirected client will write it. */
+/** Writes the row of an object before its first byte, which the gateway or a redirected client will write. */
 export async function announceObject(context: Context, provider: string): Promise<string> {
   const object_id = toHex(context.randomBytes(16))
   await context.announceObject({ object_id, provider, state: 'writing', since: unixNow(context), locker_id: null })
@@ -48,33 +48,35 @@ export async function statObject({ providers }: Context, { provider }: Locker, k
   }
 }
 
-/** The gateway's limit, or the provider's where that is lower. */
+/** The gateway's limit, or the provider's if that is lower. */
 export function maxObjectBytes({ config, providers }: Context, provider: string): number {
   return Math.min(config.storage.maxUploadBytes, providers.named(provider).maxBytes)
 }
 
 /**
- * Removes a released object now. After an error its row stays for the sweep. It also stays where clients upload directly:
- * one may still hold an address of the object, and write it again.
+ * Removes a released object. After an error its row stays for the sweep. The row also stays where clients upload
+ * directly: one may still have a URL of the object and write it again.
  */
 export async function removeObject(context: Context, provider: string, id: string, ref: string | null) {
   return remove(context, provider, { id, ref }, context.providers.named(provider).uploadHeaders === undefined)
 }
 
-/** For the sweep, when no address of the object is good any more. */
-export async function removeForGood(context: Context, provider: string, id: string, ref: string | null) {
+/** For the sweep, when every URL of the object has expired. */
+export async function removePermanently(context: Context, provider: string, id: string, ref: string | null) {
   return remove(context, provider, { id, ref }, true)
 }
 
-async function remove(context: Context, provider: string, key: ObjectKey, isForGood: boolean): Promise<boolean> {
+async function remove(context: Context, provider: string, key: ObjectKey, isPermanent: boolean): Promise<boolean> {
   const { commit } = context.database
   const { id } = key
   try {
     const outcome = await context.providers.named(provider).remove(key)
-    await (isForGood ? commit((tx) => deleteObjectRow(tx, id)) : commit((tx) => awaitObject(tx, id, unixNow(context))))
+    await (isPermanent
+      ? commit((tx) => deleteObjectRow(tx, id))
+      : commit((tx) => resetObject(tx, id, unixNow(context))))
     return outcome === 'removed'
   } catch (error) {
-    context.log.warn({ object_id: id, err: error }, 'an object could not be removed yet')
+    context.log.warn({ object_id: id, err: error }, 'cannot remove an object; retrying later')
     return false
   }
 }

@@ -1,5 +1,4 @@
-// Pointing a file at an object that is stored: what `storeBytes` has written, what an upload session has put together, or
-// what a client has sent straight to a provider.
+// Points a file at a stored object, which comes from `storeBytes`, an upload session or a direct upload.
 
 import { isoSeconds } from '@svc/protocol/evidence'
 import { type Context, unixNow } from '../context.ts'
@@ -10,7 +9,7 @@ import { deliverLater } from './delivery/schedule.ts'
 import { fileNotFound, uploadAbandoned } from './errors.ts'
 import { manifestChanged } from './manifest-changed.ts'
 import { type NamedFile, newFile } from './name-files.ts'
-import { endDirectUploads, holdObject, isAwaited, noteSize, releaseObjects } from './object-store.ts'
+import { endDirectUploads, holdObject, isPending, recordSize, releaseObjects } from './object-store.ts'
 import type { NewObject } from './objects.ts'
 import {
   type ChangedLocker,
@@ -22,34 +21,34 @@ import {
   upsertFiles,
 } from './store.ts'
 
-/** The file that gets the bytes, and what must be true for that. */
+/** The file that gets the bytes, and the preconditions. */
 export interface Conditions extends NamedFile {
-  /** Who sends the bytes. Checked in the transaction, because an upload may take hours. */
+  /** The access of the sender. Checked in the transaction, because an upload may take hours. */
   grant: Grant
-  /** Whether to create a name that does not exist, or was deleted meanwhile. */
+  /** Whether to create a name that does not exist or was deleted meanwhile. */
   mayCreate: boolean
-  /** As `files.metadata` keeps it. Other bytes without it have none. */
+  /** The value of `files.metadata`. If omitted, the new bytes have none. */
   metadata?: string | null
-  /** Throws unless this may take the place of the file that is there, which is null for a new name. */
-  check?: (before: FileRow | null) => void
+  /** Throws unless the upload may replace the existing file, which is null for a new name. */
+  check?: (previous: FileRow | null) => void
 }
 
 export interface StoredBytes {
   object: NewObject
-  /** Where it is known, the file is confirmed at once. */
+  /** If known, the file is confirmed immediately. */
   contentHash?: string
 }
 
 interface Placement extends Conditions, StoredBytes {
-  /** The direct upload that the object belongs to. It is ignored once the file has bytes that were sent later. */
+  /** The direct upload of the object. It is ignored if the file has received newer bytes. */
   adopts?: DirectUploadTable
-  /** An upload session holds the object, and gives it up in the same transaction. */
+  /** The upload session holds the object and releases it in the same transaction. */
   isHeld?: true
 }
 
 /**
  * Points a file at new bytes in one transaction: it holds the new object, releases the old one and clears its size and
- * hash. Of several at once the last one wins. Throws `AccessEnded` when the grant has ended.
+ * hash. Of several concurrent calls, the last one wins. Throws `AccessEnded` when the grant has ended.
  */
 export function placeObject(context: Context, locker: Locker, put: Placement): Promise<FileRow> {
   return context.database.commit(async (tx) => {
@@ -61,7 +60,7 @@ export function placeObject(context: Context, locker: Locker, put: Placement): P
   })
 }
 
-/** The same inside a caller's transaction, which must lock no other file. */
+/** The same in the caller's transaction, which must not lock other files. */
 export async function placeObjectIn(
   tx: Tx,
   context: Context,
@@ -73,30 +72,30 @@ export async function placeObjectIn(
 
 interface Placed {
   file: FileRow
-  /** With the file. Its lock is held from then on. */
+  /** The locker including the file. It stays locked. */
   after: ChangedLocker
-  /** The bytes that the file had before; null when it had none. */
+  /** The previous bytes of the file; null when it had none. */
   replaced: number | null
 }
 
-/** `skipped`: the file has later bytes than those of the upload that it was to adopt. */
+/** `skipped`: the file has newer bytes than the direct upload that it should adopt. */
 async function place(tx: Tx, context: Context, locker: Locker, put: Placement): Promise<Placed | { skipped: FileRow }> {
   const { locker_id } = locker
   const now = unixNow(context)
   const at = isoSeconds(now)
   const { filename, object, contentHash = null } = put
   let isNew: boolean
-  let before: FileRow | null
+  let previous: FileRow | null
   // Another request may delete the name between the insert and the lock. Insert it again then.
   do {
     isNew = put.mayCreate && (await upsertFiles(tx, [newFile(locker, put)])).size > 0
-    before = (await lockFile(tx, locker_id, filename)) ?? null
-  } while (!before && put.mayCreate)
-  if (!before) throw fileNotFound(filename)
-  put.check?.(isNew ? null : before)
-  const isAwaiting = before.upload_object_id !== null
-  if (put.adopts && !(isAwaiting && (await isAwaited(tx, before, object.id)))) return { skipped: before }
-  if (put.isHeld) await noteSize(tx, object, locker_id)
+    previous = (await lockFile(tx, locker_id, filename)) ?? null
+  } while (!previous && put.mayCreate)
+  if (!previous) throw fileNotFound(filename)
+  put.check?.(isNew ? null : previous)
+  const isAwaiting = previous.upload_object_id !== null
+  if (put.adopts && !(isAwaiting && (await isPending(tx, previous, object.id)))) return { skipped: previous }
+  if (put.isHeld) await recordSize(tx, object, locker_id)
   else if (!(await holdObject(tx, object, locker_id, now))) throw uploadAbandoned()
   const changes = {
     content_type: put.contentType,
@@ -109,17 +108,17 @@ async function place(tx: Tx, context: Context, locker: Locker, put: Placement): 
     content_hash: contentHash,
     uploaded_at: at,
     hash_recorded_at: contentHash === null ? null : at,
-    upload_object_id: isAwaiting ? await endDirectUploads(tx, before, put.adopts) : null,
+    upload_object_id: isAwaiting ? await endDirectUploads(tx, previous, put.adopts) : null,
   }
   await pointFile(tx, { locker_id, filename, ...changes })
-  await releaseObjects(tx, before.object_id === null ? [] : [before.object_id], now)
+  await releaseObjects(tx, previous.object_id === null ? [] : [previous.object_id], now)
   if (contentHash !== null) {
     const { id, size } = object
     await deliverLater(tx, context, locker, [{ id, size, contentHash, contentType: put.contentType }])
   }
-  const isManifestChanged = isNew || before.content_hash !== contentHash || before.size_bytes !== changes.size_bytes
-  const bytes = (changes.size_bytes ?? 0) - (before.size_bytes ?? 0)
-  const unconfirmed = unconfirmedBytes(changes) - unconfirmedBytes(before)
+  const isManifestChanged = isNew || previous.content_hash !== contentHash || previous.size_bytes !== changes.size_bytes
+  const bytes = (changes.size_bytes ?? 0) - (previous.size_bytes ?? 0)
+  const unconfirmed = unconfirmedBytes(changes) - unconfirmedBytes(previous)
   const files = isNew ? 1 : 0
   const after = isManifestChanged
     ? await changeManifest(tx, locker_id, { at, files, bytes, unconfirmed })
@@ -127,6 +126,6 @@ async function place(tx: Tx, context: Context, locker: Locker, put: Placement): 
   await requireGranted(tx, after, put.grant)
   await reserve(context, tx, after, { stored: bytes + unconfirmed, files, mayHaveEnded: put.adopts !== undefined })
   if (isManifestChanged && contentHash !== null) await manifestChanged(context, tx, locker)
-  const replaced = before.object_id === null ? null : (before.object_bytes ?? 0)
-  return { file: { ...before, ...changes }, after, replaced }
+  const replaced = previous.object_id === null ? null : (previous.object_bytes ?? 0)
+  return { file: { ...previous, ...changes }, after, replaced }
 }

@@ -1,6 +1,6 @@
-// Gives files other names. An entry points at an immutable object, so no bytes move: size, hash, times and the id at the
-// provider stay. Short URLs name a file by its name, so those of the old name end (ADD-22). An upload to the provider that
-// is under way, or has arrived there unseen, belongs to the file and moves with it (T-50).
+// Renames files. An entry points at an immutable object, so no bytes move: size, hash, times and the provider's id
+// stay. Short URLs contain the file name, so those of the old name end (ADD-22). A pending direct upload belongs to the
+// file and moves with it (T-50).
 
 import type { Body } from '@svc/api/endpoint'
 import type * as files from '@svc/api/files'
@@ -25,25 +25,25 @@ interface Rename {
   expectedHash: string | null
 }
 
-interface Order {
+interface RenameOrder {
   renames: readonly Rename[]
   mayReplace: boolean
   grant: Grant
 }
 
-/** A file under its old name, and the one that had the new name. */
+/** A file under its old name, and the file that had the new name. */
 interface Renamed {
   file: FileRow
   newFilename: string
   replaced: FileRow | null
 }
 
-interface Done {
+interface RenameResult {
   renamed: Renamed[]
   reattest: files.FilesRenamed['reattest']
 }
 
-/** All of the files or none. */
+/** Renames all of the files or none. */
 export async function renameFiles(
   context: Context,
   { locker, signer }: LockerCaller,
@@ -72,7 +72,7 @@ export async function renameFiles(
   }
 }
 
-/** Each name may occur once, old or new: the order of the renames then does not matter. */
+/** Each name may occur once, as old or new, so that the order of the renames does not matter. */
 function readRenames({ config }: Context, requested: Body<typeof files.renameFiles>['files']): Rename[] {
   const names = new Set<string>()
   const isRepeated = (name: string) => names.size === names.add(name).size
@@ -85,7 +85,7 @@ function readRenames({ config }: Context, requested: Body<typeof files.renameFil
     const isHashBad = expected_hash !== undefined && readExpectedHash(expected_hash) === null
     return [
       ...(problem === null ? [] : [{ loc: ['body', 'files', i, 'new_filename'], msg: problem }]),
-      ...repeated.map((field) => ({ loc: ['body', 'files', i, field], msg: 'is named before in the same request' })),
+      ...repeated.map((field) => ({ loc: ['body', 'files', i, field], msg: 'occurs more than once in the request' })),
       ...(isHashBad ? [{ loc: ['body', 'files', i, 'expected_hash'], msg: HASH_PROBLEM }] : []),
     ]
   })
@@ -100,7 +100,7 @@ function readRenames({ config }: Context, requested: Body<typeof files.renameFil
 
 const MAX_ATTEMPTS = 5
 
-async function rename(context: Context, locker: Locker, order: Order): Promise<Done> {
+async function rename(context: Context, locker: Locker, order: RenameOrder): Promise<RenameResult> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await context.database.commit((tx) => renameIn(tx, context, locker, order))
@@ -112,7 +112,10 @@ async function rename(context: Context, locker: Locker, order: Order): Promise<D
   }
 }
 
-/** A file was deleted while its name was to be taken. The transaction is begun again: it must lock names in one order. */
+/**
+ * A file was deleted while its name was being taken. The transaction is restarted, because it must lock names in one
+ * order.
+ */
 class NameFreed extends Error {
   readonly filename: string
 
@@ -126,14 +129,14 @@ async function renameIn(
   tx: Tx,
   context: Context,
   locker: Locker,
-  { renames, mayReplace, grant }: Order,
-): Promise<Done> {
+  { renames, mayReplace, grant }: RenameOrder,
+): Promise<RenameResult> {
   const { locker_id } = locker
   const now = unixNow(context)
-  const places = renames.map(({ newFilename }) => newFile(locker, { filename: newFilename, ...NO_BYTES }))
+  const newEntries = renames.map(({ newFilename }) => newFile(locker, { filename: newFilename, ...NO_BYTES }))
   const names = renames.flatMap(({ filename, newFilename }) => [filename, newFilename])
-  // New names first, then existing ones, each in one order: as everywhere, or transactions would deadlock.
-  const reserved = new Set(await insertMissingFiles(tx, places))
+  // New names first, then existing ones, each in one order, as everywhere; otherwise transactions would deadlock.
+  const reserved = new Set(await insertMissingFiles(tx, newEntries))
   const known = new Map((await lockFiles(tx, locker_id, names)).map((file) => [file.filename, file]))
   const freed = renames.find(({ newFilename }) => !known.has(newFilename))
   if (freed) throw new NameFreed(freed.newFilename)
@@ -161,7 +164,7 @@ function requireFile(file: FileRow | undefined, { filename, expectedHash }: Rena
   if (!file) throw fileNotFound(filename)
   if (expectedHash === null || file.content_hash === expectedHash) return file
   throw new ServiceError('PRECONDITION_FAILED', `${JSON.stringify(filename)} does not have the expected hash`, {
-    hint: 'read the list of files again: nothing was renamed',
+    hint: 'nothing was renamed; read the list of files before you retry',
     details: { filename, expected: expectedHash, actual: file.content_hash },
   })
 }
@@ -169,15 +172,19 @@ function requireFile(file: FileRow | undefined, { filename, expectedHash }: Rena
 function requireReplaceable(file: FileRow | undefined, mayReplace: boolean): FileRow | null {
   if (!file || mayReplace) return file ?? null
   const { filename, size_bytes, content_hash } = file
-  throw new ServiceError('PRECONDITION_FAILED', `there is a file ${JSON.stringify(filename)} already`, {
-    hint: 'nothing was renamed; take another name, or send "overwrite": true to replace it',
+  throw new ServiceError('PRECONDITION_FAILED', `a file ${JSON.stringify(filename)} already exists`, {
+    hint: 'nothing was renamed; use another name, or send "overwrite": true to replace the file',
     details: { filename, size_bytes, content_hash },
   })
 }
 
 function keepsMoving(filename: string): ServiceError {
-  return new ServiceError('CONTENT_HASH_CHANGED', `${JSON.stringify(filename)} was taken and free by turns`, {
-    hint: 'nothing was renamed: send it again',
-    details: { filename },
-  })
+  return new ServiceError(
+    'CONTENT_HASH_CHANGED',
+    `${JSON.stringify(filename)} was created and deleted repeatedly during the rename`,
+    {
+      hint: 'nothing was renamed; send the request again',
+      details: { filename },
+    },
+  )
 }

@@ -1,15 +1,14 @@
-// The names of files when they change.
+// Queries that rename files.
 
 import { inJsonRows, itemText, jsonRows, prepared } from '@svc/database/prepared'
 import type { FileRow, Tx } from '../db/schema.ts'
 
 /**
- * What had the new names goes, and what was awaited for it. Direct uploads move with their file. The caller holds the locks
- * of all names, old and new, which exist.
- *
- * A row keeps its name for good, and what it holds is moved to the row of the new name: PostgreSQL gives whoever waits
- * for a row the lock of it as it has become, so that they would hold a name that they did not ask for, and all that lock
- * names in order could deadlock (T-17).
+ * Deletes the files that had the new names, with their pending uploads, and moves the content of the renamed files.
+ * Direct uploads move with their file. The caller holds the locks of all names, old and new, which exist.
+ * ¶ A row keeps its name permanently, and its content moves to the row of the new name. PostgreSQL gives a waiting
+ * transaction the lock of the row's current version: if rows changed their names, the waiter would hold a lock on a
+ * name that it did not request, and transactions that lock names in order could deadlock (T-17).
  */
 export async function moveNames(
   tx: Tx,
@@ -17,10 +16,10 @@ export async function moveNames(
   names: readonly { filename: string; newFilename: string }[],
 ): Promise<void> {
   const replaced = JSON.stringify(names.map(({ newFilename }) => [newFilename]))
-  const left = JSON.stringify(names.map(({ filename }) => [filename]))
+  const oldNames = JSON.stringify(names.map(({ filename }) => [filename]))
   const moved = JSON.stringify(names.map(({ filename, newFilename }) => [filename, newFilename]))
   await moveFiles(tx, lockerId, moved)
-  await deleteNames.files(tx, lockerId, left)
+  await deleteNames.files(tx, lockerId, oldNames)
   await deleteNames.direct_uploads(tx, lockerId, replaced)
   await moveUploads(tx, lockerId, moved)
 }
@@ -34,7 +33,7 @@ const deleteNamesIn = (table: 'files' | 'direct_uploads') =>
   )
 const deleteNames = { files: deleteNamesIn('files'), direct_uploads: deleteNamesIn('direct_uploads') }
 
-/** What a file has beside its name. */
+/** The columns that move with a file, all but its name. */
 const CONTENT = {
   content_type: true,
   expected_hash: true,

@@ -1,4 +1,4 @@
-// Where the bytes of files are kept, and how large they may be.
+// Where the bytes of files are stored, and how large they may be.
 
 import { resolve } from 'node:path'
 import { PROVIDERS, type Provider } from '@svc/api/providers'
@@ -16,9 +16,9 @@ export interface StorageConfig extends ProvidersConfig {
 interface FetchConfig {
   timeoutSeconds: number
   maxBytes: number
-  /** Fetches at once, of one signer or into one locker. */
+  /** Concurrent fetches of one signer or into one locker. */
   maxPerSigner: number
-  /** Fetches of this process at once. */
+  /** Concurrent fetches of this process. */
   maxTotal: number
   dnsServers: string[]
 }
@@ -38,7 +38,9 @@ export function readStorageConfig(
 ): [StorageConfig, StorageSecrets] {
   const providers = readProviderSettings(settings)
   if (isProduction && providers.firestore?.emulator)
-    settings.problem('FIRESTORE: emulator is for development: an emulator keeps nothing and lets everybody in')
+    settings.problem(
+      'FIRESTORE: emulator is for development only, because it neither persists data nor restricts access',
+    )
   const config: StorageConfig = {
     drivers: readDrivers(settings, isProduction, providers),
     localFolder: resolve(settings.text('STORAGE_DIR') || `${dataDir}/files`),
@@ -75,7 +77,7 @@ function readFetchConfig(settings: SettingsReader): FetchConfig {
   }
 }
 
-/** In development each provider that is not configured is kept locally. */
+/** In development, each provider that is not configured is stored locally. */
 function readDrivers(
   settings: SettingsReader,
   isProduction: boolean,
@@ -85,16 +87,18 @@ function readDrivers(
   const names = settings.list('LOCAL_PROVIDERS')
   const unknown = names.filter((name) => !PROVIDERS.some((provider) => provider === name))
   if (unknown.length > 0) {
-    settings.problem(`LOCAL_PROVIDERS has "${unknown.join(',')}": it takes ${PROVIDERS.join(', ')}`)
+    settings.problem(`LOCAL_PROVIDERS contains "${unknown.join(',')}", but only ${PROVIDERS.join(', ')} are allowed`)
   }
   const both = own.filter((provider) => names.includes(provider))
   if (both.length > 0) {
-    settings.problem(`LOCAL_PROVIDERS has "${both.join(',')}", which is configured by itself: take one of the two away`)
+    settings.problem(
+      `LOCAL_PROVIDERS contains "${both.join(',')}", which also has its own setting: remove one of the two`,
+    )
   }
   if (isProduction && names.length + own.length === 0) {
     settings.problem(
-      'No storage is configured, and without it nothing is sold: set up a provider (GCS, MONGODB, ' +
-        'STORJ, …), or name in LOCAL_PROVIDERS what is kept on this machine',
+      'No storage is configured, so nothing can be sold: configure a provider (GCS, MONGODB, ' +
+        'STORJ, …), or list in LOCAL_PROVIDERS the providers to store on this machine',
     )
   }
   const isLocal = (provider: Provider) =>

@@ -16,13 +16,13 @@ interface FilesState {
   /** Writes the row of a new object. Durable when it resolves. */
   announceObject: (object: ObjectRow) => Promise<void>
   hashObject: HashObject
-  /** Hashes bytes while they are stored, and when they are confirmed. */
+  /** Hashes bytes while they are stored and when they are confirmed. */
   hashThread: HashThread<null>
   markKey: MarkKey
-  /** Counts the fetches that are under way. */
+  /** Limits concurrent fetches. */
   takeFetchPlaces: TakePlaces
   partHashes: PartHashes
-  /** Whether a part may be read by a replica of a release that takes it for lost without its SHA-256. */
+  /** Whether a replica may read a part that belongs to a release which treats parts without a SHA-256 as lost. */
   mayBeReadByOlderRelease: () => Promise<boolean>
   openParts: OpenParts
   finalizeSession: FinalizeSession

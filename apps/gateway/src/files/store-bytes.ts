@@ -1,5 +1,5 @@
-// The only way from bytes to a file. What arrives is written to an object of its own, hashed meanwhile where the file is to
-// be confirmed at once, and then placed. Until then nothing of it is visible, and what is refused is removed.
+// The only way from bytes to a file. Bytes are written to a new object, hashed meanwhile if the file is to be confirmed
+// immediately, and then placed. Until then they are invisible, and rejected bytes are removed.
 
 import type { Readable } from 'node:stream'
 import { ServiceError } from '@svc/service/service-error'
@@ -14,13 +14,13 @@ import { type Conditions, placeObject, type StoredBytes } from './place-object.t
 
 /** Bytes that are not stored yet. */
 export interface Source {
-  /** Is called when nothing speaks against them any more: a client may wait to be told to send them. */
+  /** Called only after all checks: a client may wait for 100 Continue before it sends the bytes. */
   open(): Readable | Promise<Readable>
-  /** Null where it is not known before the last byte. */
+  /** Null when unknown before the last byte. */
   size: number | null
-  /** `now`: computed while they are written. `later`: when the file is confirmed. Else what reading them has checked. */
+  /** `now`: hash while writing. `later`: hash on confirmation. `known`: the reader of the bytes has verified it. */
   hash: 'now' | 'later' | { known: string }
-  /** Throws unless these are the bytes that are meant. */
+  /** Throws unless these are the expected bytes. */
   accept?: (contentHash: string) => void
 }
 

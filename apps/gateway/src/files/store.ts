@@ -1,4 +1,4 @@
-// The names of a locker, what each points at, and what they add up to.
+// Queries for the file names of a locker, the objects that they point at, and the locker's totals.
 
 import { inJsonRows, itemText, jsonRows, prepared, preparedRow } from '@svc/database/prepared'
 import { compareCodePoints, sortedByFilename } from '@svc/protocol/order'
@@ -7,7 +7,7 @@ import { requireWritable } from '../auth/restrictions.ts'
 import type { Db, FileRow, Locker, Tx } from '../db/schema.ts'
 import { ACCESS, type LockerAccess } from '../lockers/access.ts'
 import type { Account } from '../lockers/quota.ts'
-import { ROOM } from '../lockers/terms.ts'
+import { USAGE } from '../lockers/terms.ts'
 
 export async function findFile(db: Db, lockerId: string, filename: string): Promise<FileRow | null> {
   return (await selectFile(db, lockerId, filename)).rows[0] ?? null
@@ -17,7 +17,7 @@ const selectFile = prepared((db: Db, lockerId: string, filename: string) =>
   ofLocker(db, lockerId).where('filename', '=', filename),
 )
 
-/** In no order. Names that do not exist are left out. */
+/** In no particular order. Names that do not exist are omitted. */
 export async function findFiles(db: Db, lockerId: string, filenames: readonly string[]): Promise<FileRow[]> {
   if (filenames.length === 0) return []
   return (await selectFiles(db, lockerId, JSON.stringify(filenames.map((filename) => [filename])))).rows
@@ -40,7 +40,7 @@ const selectOneForUpdate = prepared((tx: Tx, lockerId: string, filename: string)
   ofLocker(tx, lockerId).where('filename', '=', filename).forUpdate(),
 )
 
-/** Locks the rows that exist, in one order. */
+/** Locks the existing rows in a fixed order. */
 export async function lockFiles(tx: Tx, lockerId: string, filenames: readonly string[]): Promise<FileRow[]> {
   return (await selectForUpdate(tx, lockerId, JSON.stringify(filenames.map((filename) => [filename])))).rows
 }
@@ -72,20 +72,20 @@ const lockerByReceipt = lockerBy('receipt_id')
 const lockerByLink = lockerBy('link_handle')
 
 /**
- * Returns the files whose names are new. An existing name gets the type and hash for its next upload; of several equal
- * names, the first may be new and the last one's type and hash stay.
+ * Returns the files whose names are new. An existing name gets the type and hash for its next upload. If a name is
+ * repeated, the first occurrence may be new, and the type and hash of the last one apply.
  */
 export async function upsertFiles<File extends FileRow>(tx: Tx, files: readonly File[]): Promise<Set<File>> {
   const added = new Set<File>()
   if (files.length === 0) return added
-  // In one order, because two transactions that lock the same names in different orders would deadlock.
+  // A fixed order, because transactions that lock the same names in different orders would deadlock.
   const groups = [...Map.groupBy(files, keyOf)].sort(([a], [b]) => compareCodePoints(a, b)) as [string, [File]][]
   const inserted = await insertNewFiles(tx, newFileRows(groups.map(([, [file]]) => file)))
   const newKeys = new Set(inserted.rows.map(keyOf))
   for (const [key, group] of groups) {
     if (newKeys.has(key)) added.add(group[0])
     if (newKeys.has(key) && group.length === 1) continue
-    const { locker_id, filename, upload_content_type, upload_expected_hash } = group.at(-1) as File // no group is empty
+    const { locker_id, filename, upload_content_type, upload_expected_hash } = group.at(-1) as File // groups are never empty
     await updateFile(tx, locker_id, filename, { upload_content_type, upload_expected_hash })
   }
   return added
@@ -105,7 +105,7 @@ function keyOf({ locker_id, filename }: Pick<FileRow, 'locker_id' | 'filename'>)
   return `${locker_id}/${filename}`
 }
 
-/** What a new name has; the other columns are null. */
+/** The columns of a new name; the others are null. */
 const NEW_FILE = [
   'locker_id',
   'filename',
@@ -123,7 +123,7 @@ const insertNewFiles = prepared((tx: Tx, rows: string) =>
       eb
         .selectFrom(jsonRows(tx, rows).as('item'))
         .select(NEW_FILE.map((column, i) => itemText(i).as(column)))
-        // SQLite would otherwise take `on conflict` for the condition of a join.
+        // Without this, SQLite would parse `on conflict` as the condition of a join.
         .where(sql<boolean>`true`),
     )
     .onConflict((conflict) => conflict.columns(['locker_id', 'filename']).doNothing())
@@ -144,7 +144,7 @@ export async function updateFile(
     .execute()
 }
 
-/** What a file says of the bytes that it points at. */
+/** The columns that describe the current bytes of a file. */
 const BYTES = [
   'content_type',
   'metadata',
@@ -182,7 +182,7 @@ export interface FileReading {
   contentHash: string
 }
 
-/** Returns the readings it recorded: those whose file still points at the object and has no hash yet. */
+/** Returns the recorded readings: those whose file still points at the object and has no hash yet. */
 export async function recordHashes(
   tx: Tx,
   lockerId: string,
@@ -206,28 +206,28 @@ export async function recordHashes(
 }
 
 interface RecordedReading extends FileReading {
-  /** The bytes that the file counted for before. */
+  /** The bytes that the file counted for previously. */
   unconfirmed: number
 }
 
-/** A locker's row as writes need it: who has access, and how much room there is. */
+/** The columns of a locker that writes need: who has access, and its quota. */
 export type ChangedLocker = LockerAccess & Account
 
-const CHANGED = ['locker_id', ...ACCESS, ...ROOM] as const
+const CHANGED = ['locker_id', ...ACCESS, ...USAGE] as const
 
 interface ManifestChange {
   at: string
   files?: number
-  /** Of confirmed files. */
+  /** Bytes of confirmed files. */
   bytes?: number
-  /** Of files that are not confirmed. */
+  /** Bytes of files that are not confirmed. */
   unconfirmed?: number
   changes?: number
 }
 
 /**
- * Counts a change of names, sizes or hashes, or several. Call it last in a transaction: it locks the row that all files
- * share. Returns the locker, which stays so until the transaction ends.
+ * Counts changes of names, sizes or hashes. Call it last in a transaction, because it locks the row that all files
+ * share. Returns the locker, which is locked until the transaction ends.
  */
 export async function changeManifest(
   tx: Tx,
@@ -252,7 +252,7 @@ const countChanges = prepared(
       .returning(CHANGED),
 )
 
-/** Counts bytes that are not confirmed, where the manifest stays as it is. Locks the locker's row, so call it last, too. */
+/** Counts unconfirmed bytes, which do not change the manifest. Locks the locker's row, so call it last, too. */
 export async function countUnconfirmed(tx: Tx, lockerId: string, bytes: number): Promise<ChangedLocker> {
   return onlyLocker(lockerId, (await addUnconfirmed(tx, lockerId, bytes)).rows)
 }
@@ -265,14 +265,14 @@ const addUnconfirmed = prepared((tx: Tx, lockerId: string, bytes: number) =>
     .returning(CHANGED),
 )
 
-/** Every change of a locker's files passes here: this is where a restriction holds, whatever was checked before. */
+/** Every change to a locker's files passes this check, which enforces restrictions whatever was checked earlier. */
 function onlyLocker(lockerId: string, [locker]: readonly ChangedLocker[]): ChangedLocker {
   if (!locker) throw new Error(`there is no locker ${lockerId}`)
   requireWritable(locker)
   return locker
 }
 
-/** The bytes that a file counts for beside those of confirmed files. */
+/** The unconfirmed bytes that a file counts for. */
 export function unconfirmedBytes({
   content_hash,
   object_bytes,
@@ -280,7 +280,7 @@ export function unconfirmedBytes({
   return content_hash === null ? (object_bytes ?? 0) : 0
 }
 
-/** The bytes that a file counts for. */
+/** All bytes that a file counts for. */
 export function countedBytes(file: FileRow): number {
   return (file.size_bytes ?? 0) + unconfirmedBytes(file)
 }

@@ -1,4 +1,4 @@
-// Short URLs. Each allows one operation on one file until it expires, or the key that asked for it loses access.
+// Short URLs. Each allows one operation on one file until it expires or the key that requested it loses access.
 
 import { setImmediate } from 'node:timers/promises'
 import { providerCode } from '@svc/api/providers'
@@ -18,14 +18,14 @@ const DEFAULT_TTL_MINUTES = 30
 export interface UrlMinter {
   /** Seconds. */
   expiresIn: number
-  /** Headers that the provider requires of an upload. */
+  /** Headers that the provider requires for an upload. */
   uploadHeaders: Readonly<Record<string, string>>
-  /** Whether the request was signed for writing: only then may it give away more than it can do itself. */
+  /** Whether the request was signed for writing. Otherwise its URLs must not exceed the caller's own permissions. */
   mayDelete: boolean
   url(method: TokenMethod, filename: string): string
 }
 
-/** For how long what a caller asks for may open the files of a locker. */
+/** How long the URLs that a caller requests may be valid. */
 export function allowedMinutes(locker: Locker, { role }: Signer, asked: number): number {
   requireServed(locker)
   if (locker.restriction === null) return asked
@@ -33,7 +33,7 @@ export function allowedMinutes(locker: Locker, { role }: Signer, asked: number):
   return Math.min(asked, FROZEN_LINK_SECONDS / 60)
 }
 
-/** Mints URLs of one locker, for one caller, that all expire at the same time. */
+/** Creates URLs of one locker, for one caller, that all expire at the same time. */
 export function urlMinter(
   context: Context,
   { locker, signer, envelope }: LockerCaller,
@@ -61,8 +61,8 @@ export function urlMinter(
 }
 
 /**
- * The URLs to upload, download and delete one file. A request that was signed for reading only gets no `delete_url`; it
- * does get an `upload_url`, because asking for the file is how clients replace an expired one (FILE-34).
+ * URLs to upload, download and delete one file. A request signed for reading gets no `delete_url`; it does get an
+ * `upload_url`, because reading the file is how clients replace an expired one (FILE-34).
  */
 export function urlPair(minter: UrlMinter, filename: string, contentType: string) {
   return {
@@ -84,7 +84,7 @@ export function downloadUrl(minter: UrlMinter, file: ListedFile) {
 /** Signing sixteen URLs takes a few milliseconds. */
 const CHUNK_SIZE = 16
 
-/** Maps a long list, and lets other requests run after each chunk. */
+/** Maps a long list in chunks, and lets other requests run between chunks. */
 export async function mapInChunks<Item, Result>(
   items: readonly Item[],
   map: (item: Item) => Result,

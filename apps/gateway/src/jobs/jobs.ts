@@ -1,4 +1,4 @@
-// Which function does which job, and which jobs run on a schedule.
+// Which function handles which job, and which jobs run on a schedule.
 
 import { type JobRun, PermanentError, type Queue } from '@svc/database/queue/queue'
 import { forgetNonces } from '@svc/service/guard/nonces'
@@ -28,7 +28,7 @@ const BRIDGE_ATTEMPTS = 10
 
 type HandleOptions = Parameters<Queue<JobPayloads>['handle']>[1]
 
-/** Call this once. From then on the workers do what is due. */
+/** Call this once. From then on the workers process due jobs. */
 export function registerJobs(context: Context): void {
   const { queue, config, rateLimiter, database, continuity, settlers } = context
   const attests: HandleOptions = { concurrency: 2, maxAttempts: ATTEST_ATTEMPTS }
@@ -63,8 +63,8 @@ export function registerJobs(context: Context): void {
   regularly(3600, 'sample-growth', () => sampleGrowth(context))
 
   /**
-   * Every job may be interrupted and repeated: it commits its own writes and skips what is done. None runs on a database
-   * that is behind: it would do again what was done, and sweep away what it does not know.
+   * Every job may be interrupted and repeated: it commits its own writes and skips what is done. No job runs on a
+   * database that is behind: it would repeat finished work and sweep away objects that it does not know.
    */
   function handle<Kind extends keyof JobPayloads>(
     kind: Kind,
@@ -78,14 +78,14 @@ export function registerJobs(context: Context): void {
     })
   }
 
-  /** A failed run is repeated within minutes; after that, the next run is near. */
+  /** A failed run is repeated within minutes; after that, the next scheduled run is near. */
   function regularly(seconds: number, kind: keyof JobPayloads, work: (run: JobRun) => Promise<unknown>): void {
     handle(kind, { maxAttempts: 5 }, (_payload, run) => work(run))
     queue.every(seconds, kind, {} as Nothing)
   }
 }
 
-/** An error that would be a 4xx on the wire stays one, however often the job is repeated (INT-05). */
+/** An error that would be a 4xx response stays one, however often the job is repeated (INT-05). */
 function giveUpOnRefusal(error: unknown): never {
   if (error instanceof ServiceError && (error.status < 500 || error.code === 'LOCKER_CAPACITY_EXCEEDED'))
     throw new PermanentError(error.code, { cause: error })

@@ -1,4 +1,4 @@
-// When each key signed.
+// The periods in which each key signed.
 
 import { isKeyOfTime } from '@svc/protocol/keys'
 import type { Selectable } from 'kysely'

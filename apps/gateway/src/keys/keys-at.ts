@@ -2,17 +2,17 @@ import { type Ed25519Verifier, ed25519PublicKeyFromHex } from '@svc/protocol/key
 import type { Db } from '../db/schema.ts'
 import { signingKeysAt } from './key-periods.ts'
 
-export interface KeyOfTime {
+export interface SigningKeyAt {
   verifier: Ed25519Verifier
-  /** Unix seconds; null for a key that is not revoked. What claims to be older may still be made by a thief (ADD-39). */
+  /** Unix seconds; null for a key that is not revoked. A thief can backdate signatures to any time (ADD-39). */
   revokedSince: number | null
 }
 
-/** The keys that may have signed at a time, by their hex (ADD-07). */
-export type KeysAt = (unixSeconds: number) => Promise<Map<string, KeyOfTime>>
+/** The keys that may have signed at a time, by public key in hex (ADD-07). */
+export type KeysAt = (unixSeconds: number) => Promise<Map<string, SigningKeyAt>>
 
 export function createKeysAt({ db }: { db: Db }): KeysAt {
-  // Parsing a key takes longer than verifying with it. The map holds as many keys as the operator ever had.
+  // Parsing a key takes longer than verifying with it. The map has as many keys as the gateway ever had.
   const parsed = new Map<string, Ed25519Verifier>()
 
   function verifierOf(hex: string): Ed25519Verifier {

@@ -1,11 +1,11 @@
-// Where the statement key is: in a setting or a file, or with a signer elsewhere that never gives it away.
+// Where the statement key is: in a setting, in a file, or with an external signer that never reveals it.
 
 import { ed25519PublicKeyFromHex } from '@svc/protocol/keys'
 import type { Mode, SettingsReader } from '@svc/service/program/config'
 import { NO_KEY, readKey, readOptionalKey } from '@svc/service/program/keys'
 
 export interface KeyConfig {
-  /** The public recovery key in hex, which clients pin with the others; null where there is none. */
+  /** The public recovery key in hex, which clients pin with the other keys; null without one. */
   recovery: string | null
 }
 
@@ -21,7 +21,7 @@ export interface ExternalKey {
 export interface KeySecrets {
   /** Signs receipts, attestations and statements. */
   statementKey: KeySource
-  /** Takes its place when the operator says so. */
+  /** Replaces `statementKey` when the admin rotates the keys. */
   nextStatementKey: KeySource | null
 }
 
@@ -44,7 +44,7 @@ function seedSource<Seed extends Uint8Array | null>(seed: Seed): Seed extends nu
   return (seed && { seed }) as Seed extends null ? null : { seed: Uint8Array } // null stays null
 }
 
-/** For comparing keys: one that is elsewhere has no seed. */
+/** For comparing keys: an external key has no seed. */
 export function seedOf(source: KeySource | null): Uint8Array {
   return source && 'seed' in source ? source.seed : NO_KEY
 }
@@ -52,8 +52,8 @@ export function seedOf(source: KeySource | null): Uint8Array {
 const SIGNER = /^(?:https?|unix|ssh-agent):/
 
 /**
- * A key that is elsewhere: the address of its signer, and behind `#` what that does not need: its public key, and a token
- * that the signer wants to see. Null where the setting holds the key itself.
+ * An external key: the address of its signer, then after `#` its public key and the token that the signer requires.
+ * Null if the setting contains the key itself.
  */
 function readExternalKey(settings: SettingsReader, variable: string, isProduction: boolean): ExternalKey | null {
   const text = settings.secret(variable)?.text ?? ''
@@ -64,7 +64,7 @@ function readExternalKey(settings: SettingsReader, variable: string, isProductio
   if (problem) settings.problem(`${variable}: the address of the signer ${problem}`)
   const publicKeyHex = publicKey(settings, `${variable}: public`, given.get('public') ?? '')
   if (publicKeyHex === null)
-    settings.problem(`${variable} must end in #public=<public key of the signer, 64 hex characters>`)
+    settings.problem(`${variable} must end with #public=<public key of the signer, 64 hex characters>`)
   return { signer, publicKeyHex: publicKeyHex ?? '', token: given.get('token') }
 }
 
@@ -75,7 +75,7 @@ function addressProblem(signer: string, isProduction: boolean): string | null {
   const url = URL.parse(signer)
   if (!url || !/^https?:$/.test(url.protocol)) return 'must be http://…, https://…, unix:/path or ssh-agent:/path'
   const isOpen = url.protocol === 'http:' && !LOOPBACK.includes(url.hostname)
-  return isProduction && isOpen ? 'must be https: anybody who sees its token may sign' : null
+  return isProduction && isOpen ? 'must be https: anyone who sees its token can sign' : null
 }
 
 function publicKey(settings: SettingsReader, what: string, given: string): string | null {

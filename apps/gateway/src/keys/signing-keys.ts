@@ -1,4 +1,4 @@
-// The keys that sign receipts and statements: the active one, and the retired ones that older signatures need.
+// The keys that sign receipts and statements: the active key, and the retired keys that older signatures need.
 
 import type { SigningKey, SigningKeys } from '@svc/api/info'
 import { issuerKeyId } from '@svc/protocol/ids'
@@ -10,7 +10,7 @@ import type { AnnouncedKeyTable, SigningKeyTable } from '../db/schema.ts'
 import { endOf } from './key-periods.ts'
 import { allKeyChanges, allSigningKeys, announcedKeys } from './store.ts'
 
-/** One entry for each use of a key (VER-17). What changed about the keys is in signed documents beside them. */
+/** One entry for each use of a key (VER-17). Signed documents beside them contain the changes of keys. */
 export async function listSigningKeys({ database, config }: Context): Promise<SigningKeys> {
   const { db } = database
   const [keys, announced, changes] = [await allSigningKeys(db), await announcedKeys(db), await allKeyChanges(db)]
@@ -27,14 +27,17 @@ export async function listSigningKeys({ database, config }: Context): Promise<Si
   }
 }
 
-/** What others pin of this gateway: the keys that sign, and the keys of its logs. A change of keys is in the journal. */
+/**
+ * What others pin of this gateway: its signing keys and the keys of its logs. Resolves once changes of keys are in the
+ * journal.
+ */
 export async function showKeys(context: Context, logs: NonNullable<SigningKeys['logs']>): Promise<SigningKeys> {
   const keys = await listSigningKeys(context)
   await context.continuity.requireKeysWritten()
   return { ...keys, logs }
 }
 
-/** Clients that know nothing of revocations trust a revoked key until then only. */
+/** Clients that do not understand revocations trust a revoked key until then only. */
 function listedKey(key: Selectable<SigningKeyTable>, use: SigningKey['use']): SigningKey {
   const validTo = endOf(key)
   return {

@@ -1,5 +1,5 @@
-// Which statement key signs now. All replicas may hold the current key and the next one; the database says whose turn it
-// is, so that a rotation needs no restart and takes effect everywhere at once (T-40).
+// Selects the statement key that signs now. Every replica may hold the current key and the next one; the database
+// records which one is active, so that a rotation needs no restart and applies to all replicas at once (T-40).
 
 import { refreshing } from '@svc/concurrency/caches'
 import type { Database } from '@svc/database/open'
@@ -16,10 +16,10 @@ import { allSigningKeys } from './store.ts'
 export interface StatementKeys {
   /** The key of STATEMENT_KEY. */
   configured: KeySigner
-  /** A key that this process can sign with; null for any other. */
-  held(publicKeyHex: string): KeySigner | null
-  /** The key that signed at a time, in Unix seconds; null where this process does not have it, or it is revoked. */
-  ofTime(unixSeconds: number): Promise<KeySigner | null>
+  /** The signer of a key that this process can sign with; null for any other key. */
+  signerOf(publicKeyHex: string): KeySigner | null
+  /** The key that signed at a time, in Unix seconds; null if this process does not have it or it is revoked. */
+  signerAt(unixSeconds: number): Promise<KeySigner | null>
   /** Throws `signing_key_unavailable` if this process has no key that may sign now. */
   current(): Promise<KeySigner>
   health(): Promise<'ok' | 'failing'>
@@ -43,15 +43,15 @@ export function createStatementKeys({ secrets, database, now }: Parts): Statemen
 
   async function current(): Promise<KeySigner> {
     const earliestEnd = Math.floor(now() / 1000) - HANDOVER_SECONDS
-    // The active key comes first. One that was replaced moments ago serves replicas that do not have its successor yet.
+    // The active key comes first. A key replaced moments ago serves replicas that do not have its successor yet.
     const usable = (await allSigningKeys(database.db)).find(({ public_key_hex, valid_to, revoked_since }) => {
       const isOfTime = valid_to === null || (unixSeconds(valid_to) ?? 0) >= earliestEnd
       return byHex.has(public_key_hex) && isOfTime && revoked_since === null
     })
     const signer = usable && byHex.get(usable.public_key_hex)
     if (signer) return signer
-    throw new ServiceError('signing_key_unavailable', 'this gateway has another key than the one that signs now', {
-      hint: 'nothing was changed: send the same request again; the operator has to restart this gateway with the new key',
+    throw new ServiceError('signing_key_unavailable', 'this gateway does not have the current signing key', {
+      hint: "nothing was changed: send the same request again; the gateway's admin has to restart this gateway with the new key",
       headers: { 'retry-after': '60' },
     })
   }
@@ -71,8 +71,8 @@ export function createStatementKeys({ secrets, database, now }: Parts): Statemen
 
   return {
     configured,
-    held: (publicKeyHex) => byHex.get(publicKeyHex) ?? null,
-    async ofTime(unixSeconds) {
+    signerOf: (publicKeyHex) => byHex.get(publicKeyHex) ?? null,
+    async signerAt(unixSeconds) {
       const keys = await signingKeysAt(database.db, unixSeconds)
       const usable = keys.find(({ hex, revokedSince }) => byHex.has(hex) && revokedSince === null)
       return (usable && byHex.get(usable.hex)) ?? null

@@ -18,7 +18,7 @@ export async function activateSigningKey(tx: Tx, publicKeyHex: string, now: stri
     .execute()
 }
 
-/** The active key first, then retired ones, newest first. */
+/** The active key first, then the retired keys, newest first. */
 export async function allSigningKeys(db: Db): Promise<Selectable<SigningKeyTable>[]> {
   return (await signingKeys(db)).rows
 }
@@ -31,7 +31,7 @@ const signingKeys = prepared((db: Db) =>
     .orderBy('valid_from', 'desc'),
 )
 
-/** Ends one key and begins another; false if the first is not the active one (any more). */
+/** Ends one key and starts another; false if the first is not active (any more). */
 export async function handOver(tx: Tx, { from, to, at }: { from: string; to: string; at: string }): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('signing_keys')
@@ -65,7 +65,7 @@ interface HandOver {
   endorsement: Endorsement | null
 }
 
-/** After the database was set back: the keys have the periods again that they had, and only the last one signs. */
+/** For a database that was set back: restores the periods of the keys. Only the last key signs. */
 export async function repeatHandOver(tx: Tx, { from, to, at, endorsement }: HandOver): Promise<void> {
   await tx
     .updateTable('signing_keys')
@@ -86,12 +86,12 @@ export async function repeatHandOver(tx: Tx, { from, to, at, endorsement }: Hand
   if (endorsement) await insertEndorsement(tx, endorsement)
 }
 
-/** The first to begin first. */
+/** The key that starts first comes first. */
 export function announcedKeys(db: Db): Promise<AnnouncedKeyTable[]> {
   return db.selectFrom('announced_keys').selectAll().orderBy('valid_from').orderBy('public_key_hex').execute()
 }
 
-/** False if it is announced already. */
+/** False if it is already announced. */
 export async function insertAnnouncedKey(tx: Tx, key: AnnouncedKeyTable): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await tx
     .insertInto('announced_keys')
@@ -115,7 +115,7 @@ interface StoredChange {
   issuedAt: string
 }
 
-/** Each kind of change once for the two keys. */
+/** Stores each kind of change once for the two keys. */
 async function insertChange(tx: Tx, kind: 'endorsement' | 'revocation', change: StoredChange): Promise<void> {
   const { purpose, about, by, document, issuedAt } = change
   await tx

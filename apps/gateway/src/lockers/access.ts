@@ -1,11 +1,11 @@
-// What ends URLs and upload sessions before their time (T-36). Each carries the key that asked for it and the access
-// epoch of its locker at that moment. It is good while the key is the owner's or an operator's and was so ever since,
-// and while the owner has not revoked everything. A key that is added again starts in a later epoch.
+// What ends URLs and upload sessions early (T-36). Each contains the key that requested it and the access epoch of its
+// locker at that time. It is valid while that key has belonged to the owner or an operator without interruption, and
+// the owner has not revoked everything. A key that is added again starts in a later epoch.
 
 import type { Locker, Tx } from '../db/schema.ts'
 import { hasS3Key } from './store.ts'
 
-/** Of a new locker: the owner alone, and the public link by the receipt id. */
+/** The access of a new locker: the owner alone, and the public link by the receipt id. */
 export const NEW_ACCESS = {
   operators: '[]',
   operator_epochs: '{}',
@@ -19,8 +19,8 @@ export const NEW_ACCESS = {
 }
 
 /**
- * Null for URLs and sessions of releases up to 1.0.0, which do not say who asked for them. `s3Key` is the id of a
- * long-lived key of S3, which may also be revoked by itself.
+ * Null for URLs and sessions of releases up to 1.0.0, which do not name their key. `s3Key` is the id of a long-lived S3
+ * key, which can also be revoked by itself.
  */
 export type Grant = { key: string; epoch: number; s3Key?: string } | null
 
@@ -36,7 +36,7 @@ export const ACCESS = [
 
 export type LockerAccess = Pick<Locker, (typeof ACCESS)[number]>
 
-/** As rows keep it. */
+/** The columns of a grant. */
 export interface MintedRow {
   minted_by: string | null
   minted_epoch: number | null
@@ -50,13 +50,13 @@ export function mintedRow(grant: Grant): MintedRow {
   return { minted_by: grant?.key ?? null, minted_epoch: grant?.epoch ?? null }
 }
 
-/** What a caller who signed a request may mint now. */
+/** The grant that the caller of a signed request may mint now. */
 export function grantTo(key: string, { access_epoch }: LockerAccess): NonNullable<Grant> {
   return { key, epoch: access_epoch }
 }
 
 export function isGranted(access: LockerAccess, grant: Grant): boolean {
-  // The removed operator may have asked for it.
+  // The removed operator may have requested it.
   if (grant === null) return access.access_epoch === 0
   return grant.epoch >= access.revoked_before && grant.epoch >= epochOf(access, grant.key)
 }
@@ -66,7 +66,7 @@ export function keysOf({ owner, operators }: LockerAccess): string[] {
   return [owner, ...(JSON.parse(operators) as string[])]
 }
 
-/** Since when the key may act without interruption; infinite for a key that may not. */
+/** The epoch since which the key has had uninterrupted access; infinite for a key without access. */
 function epochOf(access: LockerAccess, key: string): number {
   if (key === access.owner) return 0
   if (!keysOf(access).includes(key)) return Number.POSITIVE_INFINITY
@@ -77,7 +77,9 @@ export function epochsOf({ operator_epochs }: Pick<Locker, 'operator_epochs'>): 
   return JSON.parse(operator_epochs)
 }
 
-/** Call it in the transaction that changes something. To be exact, the transaction holds the lock of the locker. */
+/**
+ * Call it in the transaction that makes a change. The result is exact if the transaction holds the lock of the locker.
+ */
 export async function requireGranted(tx: Tx, access: LockerAccess, grant: Grant): Promise<void> {
   if (!(await isStillGranted(tx, access, grant))) throw new AccessEnded()
 }
@@ -86,7 +88,7 @@ export async function isStillGranted(tx: Tx, access: LockerAccess, grant: Grant)
   return isGranted(access, grant) && (grant?.s3Key === undefined || (await hasS3Key(tx, grant.s3Key)))
 }
 
-/** Thrown where bytes would change a locker, and what allowed that has ended since the request began. */
+/** Thrown when bytes would change a locker, and the access for that has ended since the request began. */
 export class AccessEnded extends Error {
   override name = 'AccessEnded'
 }

@@ -3,7 +3,7 @@ import { lockerId } from '@svc/protocol/ids'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { ServiceError } from '@svc/service/service-error'
 import { receiptIsRenewal } from '../auth/errors.ts'
-import type { Note } from '../continuity/noted.ts'
+import type { RecordDocuments } from '../continuity/document-id.ts'
 import type { Locker, PayRequestTable, Tx } from '../db/schema.ts'
 import { NEW_ACCESS } from './access.ts'
 import { countLocker, findLockerOfReceipt, insertLocker, uncountLocker } from './store.ts'
@@ -27,13 +27,13 @@ export type LockerCreation =
  * Creates the locker of a receipt, or finds the existing one. A refusal is a value and changes nothing, so that the
  * caller's transaction can still commit: a receipt is paid for even if its owner has too many lockers.
  */
-export async function createLocker(tx: Tx, note: Note, order: LockerOrder): Promise<LockerCreation> {
+export async function createLocker(tx: Tx, note: RecordDocuments, order: LockerOrder): Promise<LockerCreation> {
   const { receipt_id, payer_pubkey: owner, extends: renewed } = order.receipt
   if (renewed !== undefined) return { outcome: 'refused', refusal: receiptIsRenewal(renewed) }
   const existing = await findLockerOfReceipt(tx, receipt_id)
   if (existing) return { outcome: 'existing', locker: existing }
   const locker = newLocker(order)
-  // Counting first locks the owner's row, so that lockers of one owner are created one at a time.
+  // Counting first locks the owner's row, which serializes the creation of an owner's lockers.
   const isCounted = await countLocker(tx, owner, order.maxPerOwner)
   if (isCounted && (await insertLocker(tx, locker))) {
     note({ kind: 'locker', key: locker.locker_id })
@@ -74,15 +74,15 @@ export function tagsOf(quote: string): string[] {
 }
 
 function limitReached({ receipt, maxPerOwner }: LockerOrder): ServiceError {
-  return new ServiceError('LOCKER_LIMIT_EXCEEDED', `this owner has ${maxPerOwner} lockers, as many as one may have`, {
-    hint: 'the receipt stays good: ask the operator for a higher limit, then provision with it',
+  return new ServiceError('LOCKER_LIMIT_EXCEEDED', `this owner has ${maxPerOwner} lockers, which is the limit`, {
+    hint: "the receipt remains valid: ask the gateway's admin for a higher limit, then provision with it",
     details: { receipt_id: receipt.receipt_id, limit: maxPerOwner },
   })
 }
 
 function idTaken({ receipt }: LockerOrder): ServiceError {
-  return new ServiceError('LOCKER_ID_COLLISION', "the id of this receipt's locker is another locker's", {
-    hint: 'the receipt stays good: ask the operator',
+  return new ServiceError('LOCKER_ID_COLLISION', 'another locker already has the locker id of this receipt', {
+    hint: "the receipt remains valid: contact the gateway's admin",
     details: { receipt_id: receipt.receipt_id },
   })
 }

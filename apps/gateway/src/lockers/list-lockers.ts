@@ -10,12 +10,12 @@ import { ValidationError } from '@svc/service/service-error'
 import type { WalletCaller } from '../auth/callers.ts'
 import { limitSigner } from '../auth/limits.ts'
 import type { Context } from '../context.ts'
-import type { Noted } from '../continuity/noted.ts'
+import type { DocumentId } from '../continuity/document-id.ts'
 import { type ListedPurchase, type ListPosition, operatedBy, purchasesOf } from './store.ts'
 
 const DEFAULT_LIMIT = 100
 
-/** Follows every time and every receipt id. */
+/** Sorts after every time and every receipt id. */
 const NEWEST: ListPosition = { confirmedAt: '~', receiptId: '' }
 
 type Entry = ListedPurchase & { role: ListedLocker['role'] }
@@ -41,8 +41,8 @@ export async function listLockers(
   return { wallet, lockers, count: lockers.length, ...(last && { next_cursor: cursorAfter(last) }) }
 }
 
-function notesOf({ receipt_id, created_at }: Entry): Noted[] {
-  const receipt: Noted = { kind: 'receipt', key: receipt_id }
+function notesOf({ receipt_id, created_at }: Entry): DocumentId[] {
+  const receipt: DocumentId = { kind: 'receipt', key: receipt_id }
   return created_at === null ? [receipt] : [receipt, { kind: 'locker', key: lockerId(receipt_id) }]
 }
 
@@ -55,7 +55,7 @@ function newestFirst(a: Entry, b: Entry): number {
   return a.receipt_id < b.receipt_id ? 1 : -1
 }
 
-/** The locker decides, as everywhere. */
+/** The locker's own row decides, as everywhere. */
 function isOperator({ operators }: Entry, wallet: string): boolean {
   return (JSON.parse(operators ?? '[]') as string[]).includes(wallet)
 }
@@ -82,7 +82,7 @@ function listedLocker({ receipt, role, provider, tags, created_at, ...locker }: 
 
 const ID_CHARACTERS = 'rcpt_'.length + 16
 
-/** Half of the receipt id: enough to go on from, too little to open files by. Addresses end up in logs. */
+/** Half of the receipt id: sufficient to continue the list, insufficient to open files. Addresses end up in logs. */
 function cursorAfter({ confirmed_at, receipt_id }: Entry): string {
   return toBase64Url(utf8(`${confirmed_at} ${receipt_id.slice(0, ID_CHARACTERS)}`))
 }
@@ -91,5 +91,5 @@ function positionIn(cursor: string): ListPosition {
   const bytes = fromBase64Url(cursor)
   const [, confirmedAt, receiptId] = /^([0-9TZ:.-]*) (rcpt_[0-9a-f]{16})$/.exec((bytes && fromUtf8(bytes)) ?? '') ?? []
   if (confirmedAt !== undefined && receiptId !== undefined) return { confirmedAt, receiptId }
-  throw new ValidationError({ loc: ['query', 'cursor'], msg: 'must be a next_cursor, as it came' })
+  throw new ValidationError({ loc: ['query', 'cursor'], msg: 'must be an unchanged next_cursor' })
 }

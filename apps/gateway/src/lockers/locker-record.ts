@@ -9,7 +9,7 @@ import { restrictionOf } from '../auth/restrictions.ts'
 import type { Locker } from '../db/schema.ts'
 import { publicLinkOf } from './public-link.ts'
 
-/** What the locker's own row says. */
+/** The record, from the locker's own row. */
 export function lockerRecord(locker: Locker): LockerRecord {
   const { locker_id, receipt_id, owner, network, provider, created_at, expires_at } = locker
   const sig_alg = networkNamed(network)?.sigAlg
@@ -41,17 +41,17 @@ export function lockerMetadata(locker: Locker, attestation: LockerMetadata['atte
   return { ...facts, attestation, last_manifest_change_at: locker.manifest_changed_at }
 }
 
-/** Ids in a body must repeat those of the envelope; the body may leave them out. */
+/** Ids in a body must repeat those of the envelope; the body may omit them. */
 export function requireSameLocker(
   locker: Locker,
   named: { receipt_id?: string | undefined; locker_id?: string | undefined },
 ): void {
   if (named.receipt_id !== undefined && named.receipt_id !== locker.receipt_id) {
-    throw receiptMismatch('the envelope is for another receipt than the body')
+    throw receiptMismatch('the envelope names a different receipt than the body')
   }
   if (named.locker_id !== undefined && named.locker_id !== locker.locker_id) {
-    throw new ServiceError('LOCKER_ID_MISMATCH', 'the envelope is for another locker than the body', {
-      hint: 'sign the locker_id that the request is about',
+    throw new ServiceError('LOCKER_ID_MISMATCH', 'the envelope names a different locker than the body', {
+      hint: 'sign the locker_id of the request',
     })
   }
 }

@@ -7,7 +7,7 @@ import type { Locker, Tx } from '../db/schema.ts'
 import { epochsOf } from './access.ts'
 import { indexOperator, lockLocker, unindexOperator, updateLocker } from './store.ts'
 
-/** A request may be checked against the key of each operator. */
+/** The signature of a request may be checked with the key of every operator. */
 const MAX_OPERATORS = 32
 
 export async function addOperator({ continuity }: Context, { locker_id }: Locker, pubkey: string) {
@@ -18,7 +18,7 @@ export async function addOperator({ continuity }: Context, { locker_id }: Locker
   return { ok: true, locker_id, pubkey, operators, added } as const
 }
 
-/** Ends the URLs and sessions that the key asked for, also if the key is added again. */
+/** Ends the URLs and sessions that the key requested, even if the key is added again later. */
 export async function removeOperator({ continuity }: Context, of: Locker, pubkey: string) {
   const { locker_id } = of
   const operators = await continuity.changeAccess(async (tx, record) => {
@@ -31,7 +31,7 @@ export async function removeOperator({ continuity }: Context, of: Locker, pubkey
   return { ok: true, locker_id, pubkey, operators, removed: true } as const
 }
 
-/** `epoch`: of the locker from then on. The caller holds its lock. */
+/** `epoch`: the new epoch of the locker. The caller holds its lock. */
 export async function removeOperatorFrom(
   tx: Tx,
   locker: Locker,
@@ -48,7 +48,7 @@ export async function removeOperatorFrom(
   return operators
 }
 
-/** Refuses weak keys too, under which anybody could sign (ADD-04). */
+/** Also rejects weak keys, for which anyone can forge signatures (ADD-04). */
 export function requireOperatorKey(pubkey: string, field: string): void {
   if (ed25519PublicKeyFromBase58(pubkey)) return
   throw new ValidationError({ loc: ['body', field], msg: 'must be an Ed25519 public key, 32 bytes in base58' })
@@ -58,20 +58,20 @@ export function requireOperatorKey(pubkey: string, field: string): void {
 export async function addOperatorTo(tx: Tx, record: RecordAccess, lockerId: string, pubkey: string) {
   const locker = await lockLocker(tx, lockerId)
   requireWritable(locker)
-  const before = operatorsOf(locker)
-  if (!before.includes(pubkey) && before.length >= MAX_OPERATORS) throw tooMany()
+  const previous = operatorsOf(locker)
+  if (!previous.includes(pubkey) && previous.length >= MAX_OPERATORS) throw tooMany()
   const operators = await putOperator(tx, locker, pubkey)
-  const added = operators.length > before.length
+  const added = operators.length > previous.length
   if (added) await record({ what: 'operator_added', locker: lockerId, operator: pubkey })
   return { operators, added }
 }
 
-/** The caller holds the lock of the locker. Answers all operators. */
+/** The caller holds the lock of the locker. Returns all operators. */
 export async function putOperator(tx: Tx, locker: Locker, pubkey: string): Promise<string[]> {
-  const before = operatorsOf(locker)
+  const previous = operatorsOf(locker)
   await indexOperator(tx, pubkey, locker.receipt_id)
-  if (before.includes(pubkey)) return before
-  const operators = [...before, pubkey]
+  if (previous.includes(pubkey)) return previous
+  const operators = [...previous, pubkey]
   const epoch = locker.access_epoch > 0 && { [pubkey]: locker.access_epoch }
   await updateLocker(tx, locker.locker_id, {
     operators: JSON.stringify(operators),
@@ -85,7 +85,7 @@ function operatorsOf({ operators }: Locker): string[] {
 }
 
 function tooMany(): ServiceError {
-  return new ServiceError('OPERATOR_LIMIT_EXCEEDED', `a locker may have ${MAX_OPERATORS} operators`, {
+  return new ServiceError('OPERATOR_LIMIT_EXCEEDED', `a locker is limited to ${MAX_OPERATORS} operators`, {
     hint: 'remove one first',
     details: { limit: MAX_OPERATORS },
   })
@@ -93,6 +93,6 @@ function tooMany(): ServiceError {
 
 function notRegistered(): ServiceError {
   return new ServiceError('OPERATOR_NOT_FOUND', 'this key is not registered on the locker', {
-    hint: 'GET /v1/lockers/{locker_id}/record lists those that are',
+    hint: 'GET /v1/lockers/{locker_id}/record lists the registered operators',
   })
 }

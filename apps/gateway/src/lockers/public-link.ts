@@ -1,5 +1,5 @@
-// What opens the public link of a locker: its receipt id, or, once the owner has rotated the link, a random handle. To
-// everybody else a link that is closed or opened otherwise looks like one that never existed (T-49).
+// The public link of a locker: its receipt id or, once the owner has rotated the link, a random handle. To others, a
+// closed or rotated link looks like one that never existed (T-49).
 
 import type { Body } from '@svc/api/endpoint'
 import type { changePublicLink as endpoint, PublicLink } from '@svc/api/lockers'
@@ -17,7 +17,7 @@ export function publicLinkOf({ receipt_id, link_handle, link_closed }: LinkedLoc
   return link_closed ? { status: 'closed', id: null } : { status: 'open', id: link_handle ?? receipt_id }
 }
 
-/** Receipt ids begin otherwise. */
+/** Receipt ids have another prefix. */
 export function isLinkHandle(id: string): boolean {
   return id.startsWith(PREFIX)
 }

@@ -1,43 +1,43 @@
-// What a locker may hold: one account of its files and bytes, which is enforced with ENFORCE_TERMS. Bytes are
+// The quota of a locker, which covers its files and bytes and is enforced with ENFORCE_TERMS. Bytes are
 // - stored: in files, confirmed or not,
-// - awaited: promised by clients that send them straight to a provider; they count with those that are stored (T-56),
-// - in parts: brought by uploads that are not finished (T-56),
-// - in the trash: given up by overwriting, deleting or ending an upload, and not removed yet, so that readers who began
-//   before have time to finish (T-56).
-// What is in parts or in the trash is in no file: each may be as much again as was bought.
+// - pending: announced by clients that upload directly to a provider; they count with the stored bytes (T-56),
+// - in parts: received in unfinished uploads (T-56),
+// - in the trash: released by overwriting, deleting or ending an upload, but not removed yet, so that current readers
+//   can finish (T-56).
+// Bytes in parts or in the trash are not in files: each kind may reach the size that was bought.
 
 import { inJsonRows } from '@svc/database/prepared'
 import { ServiceError } from '@svc/service/service-error'
 import { sql } from 'kysely'
 import { type Context, unixNow } from '../context.ts'
 import type { Db, Locker, Tx } from '../db/schema.ts'
-import { isEnded, type LockerRoom, termsOf, usedBytes } from './terms.ts'
+import { isEnded, type LockerTotals, termsOf, usedBytes } from './terms.ts'
 
-export type Account = LockerRoom & Pick<Locker, 'locker_id'>
+export type Account = LockerTotals & Pick<Locker, 'locker_id'>
 
-/** What a request adds to the account. A kind that is left out is not looked at. */
+/** The amounts that a request adds. Omitted kinds are not checked. */
 export interface Added {
-  /** Names that are new. */
+  /** New names. */
   files?: number
-  /** Bytes that files get, less those that they had. */
+  /** Bytes that files gain, less the bytes that they replace. */
   stored?: number
-  awaited?: number
+  pending?: number
   parts?: number
-  /** Given where bytes are given up: how many of them are in the trash by now. It must not have been full before. */
+  /** Set when bytes are released: how many of them are now in the trash. The trash must not have been full before. */
   trash?: number
-  /** The bytes came before the locker ended, or are looked at again before they are in a file (T-50). */
+  /** The bytes arrived before the locker ended, or are checked again before they are in a file (T-50). */
   mayHaveEnded?: boolean
 }
 
 interface NamedBytes {
   filename: string
-  /** 0 where it is not known yet. */
+  /** 0 when unknown. */
   bytes: number
 }
 
 type Policy = Pick<Context, 'config' | 'now'>
 
-/** Refuses before the first byte. `reserve` decides again, and for good. */
+/** Rejects a request before the first byte. `reserve` makes the final decision. */
 export async function requireQuota(
   context: Policy & Pick<Context, 'database'>,
   locker: Account,
@@ -54,20 +54,20 @@ export async function requireQuota(
 }
 
 /**
- * In a transaction that holds the lock of the locker: of writes at the same time, none goes beyond the quota. `after`
- * counts the files and the stored bytes that were added; those of other kinds follow.
+ * Runs in a transaction that holds the lock of the locker, so that concurrent writes cannot exceed the quota. `after`
+ * already includes the added files and stored bytes; other kinds are in `added`.
  */
 export async function reserve(context: Policy, tx: Tx, after: Account, added: Added): Promise<void> {
   const refusal = await refusalOf(context, tx, after, added)
   if (refusal) throw refusal
 }
 
-/** The same for a transaction that goes on after a refusal: null where there is none. */
+/** Like `reserve`, for a transaction that continues after a refusal; null for none. */
 export async function refusalOf(
   context: Policy,
   db: Db,
   after: Account,
-  { files = 0, stored = 0, awaited, parts = 0, trash, mayHaveEnded = false }: Added,
+  { files = 0, stored = 0, pending, parts = 0, trash, mayHaveEnded = false }: Added,
 ): Promise<ServiceError | null> {
   if (!context.config.lockers.enforcesTerms) return null
   const { locker_id } = after
@@ -75,9 +75,9 @@ export async function refusalOf(
   if (!mayHaveEnded && isEnded(after, unixNow(context))) return capacityExceeded('time')
   if (stored > 0 && usedBytes(after) > limit) return capacityExceeded('bytes')
   if (files > 0 && after.file_count > file_limit) return capacityExceeded('files')
-  if (awaited !== undefined) {
-    const { bytes } = await awaitedUploads(db, locker_id, unixNow(context))
-    if (usedBytes(after) + bytes + awaited > limit) return capacityExceeded('bytes')
+  if (pending !== undefined) {
+    const { bytes } = await pendingUploads(db, locker_id, unixNow(context))
+    if (usedBytes(after) + bytes + pending > limit) return capacityExceeded('bytes')
   }
   if (parts > 0 && (await bytesInParts(db, locker_id)) + parts > limit) return capacityExceeded('unfinished')
   if (trash !== undefined && (await bytesInTrash(db, locker_id)) - trash > limit) return trashFull()
@@ -85,17 +85,17 @@ export async function refusalOf(
 }
 
 const WHY = {
-  bytes: 'the locker has no room for this many bytes: what was bought is used up',
-  files: 'the locker has no room for another file: as many as were bought are in it',
+  bytes: 'the storage quota of the locker is exceeded',
+  files: 'the file quota of the locker is exceeded',
   time: 'this locker has expired',
-  unfinished: 'the unfinished uploads of the locker hold as many bytes together as were bought',
+  unfinished: 'the unfinished uploads of the locker have reached its storage quota',
 }
 
-/** A short URL must not reveal the receipt or the figures of a locker; those who may read it ask for its usage. */
+/** A short URL must not reveal the receipt or the usage of a locker; callers with access can query its usage. */
 function capacityExceeded(reason: keyof typeof WHY): ServiceError {
   const renew =
-    'renew the locker: ask for a quote with extends, the receipt of the locker (svc renew); reading and deleting go on'
-  const hint = reason === 'unfinished' ? `finish or end some of those uploads, or ${renew}` : renew
+    'renew the locker: request a quote with extends, the receipt of the locker (svc renew); reading and deleting still work'
+  const hint = reason === 'unfinished' ? `finish or cancel some of those uploads, or ${renew}` : renew
   return new ServiceError('LOCKER_CAPACITY_EXCEEDED', WHY[reason], {
     hint,
     details: { layer: 'gateway', recovery_hint: hint, next_best_method: 'POST /v1/storage/request', reason },
@@ -106,12 +106,12 @@ export function isCapacityExceeded(error: unknown): error is ServiceError {
   return error instanceof ServiceError && error.code === 'LOCKER_CAPACITY_EXCEEDED'
 }
 
-/** How often the sweep runs. */
+/** The interval of the sweep. */
 const RETRY_SECONDS = 300
 
 function trashFull(): ServiceError {
-  const hint = `send it again in ${RETRY_SECONDS} s; bytes that were replaced are removed after a quarter of an hour`
-  return new ServiceError('RATE_LIMITED', 'more bytes of this locker were replaced lately than it may hold', {
+  const hint = `try again in ${RETRY_SECONDS} s; replaced bytes are removed after 15 minutes`
+  return new ServiceError('RATE_LIMITED', 'too many bytes of this locker were replaced recently', {
     hint,
     headers: { 'retry-after': `${RETRY_SECONDS}` },
     details: {
@@ -124,7 +124,7 @@ function trashFull(): ServiceError {
   })
 }
 
-/** What the names have now. */
+/** The current bytes of the named files. */
 async function replacedBy(
   db: Db,
   { locker_id }: Account,
@@ -144,14 +144,14 @@ async function replacedBy(
   return { files, bytes: Number(bytes ?? 0) }
 }
 
-/** So long after its address was given, a direct upload that was looked for and has not arrived is not counted any more. */
+/** After this time, a direct upload that was checked but has not arrived is no longer counted. */
 const PROMISE_SECONDS = 3600
 
-/** A direct upload is looked for so long after it was begun. Its address is good for half of that. */
-export const FIRST_LOOK_SECONDS = 600
+/** When a direct upload is first checked. Its URL expires after half of that time. */
+export const FIRST_CHECK_SECONDS = 600
 
-/** Direct uploads, and the bytes that were announced for those that may still arrive. */
-export async function awaitedUploads(
+/** Pending direct uploads, and their announced bytes. */
+export async function pendingUploads(
   db: Db,
   lockerId: string,
   now: number,
@@ -166,7 +166,7 @@ export async function awaitedUploads(
         .filterWhere(
           eb.or([
             eb('o.since', '>', now - PROMISE_SECONDS),
-            eb('d.look_at', '<=', eb('o.since', '+', FIRST_LOOK_SECONDS)),
+            eb('d.look_at', '<=', eb('o.since', '+', FIRST_CHECK_SECONDS)),
           ]),
         )
         .as('bytes'),
@@ -183,7 +183,7 @@ async function bytesInParts(db: Db, lockerId: string): Promise<number> {
     .select(({ fn, eb }) => fn.sum<number | null>(eb('f.received_bytes', '+', eb.ref('f.stray_bytes'))).as('bytes'))
     .where('s.locker_id', '=', lockerId)
     .where('s.closed_at', 'is', null)
-    // What is stored is in a file, and counted there.
+    // Stored files are counted there.
     .where('f.state', '!=', 'stored')
     .executeTakeFirstOrThrow()
   return bytes ?? 0
@@ -194,7 +194,7 @@ export async function bytesInTrash(db: Db, lockerId: string): Promise<number> {
     .selectFrom('objects')
     .select(({ fn }) => fn.sum<number | null>('size_bytes').as('bytes'))
     .where('locker_id', '=', lockerId)
-    // A literal, or SQLite would not use the index of released objects.
+    // A literal; otherwise SQLite would not use the index of released objects.
     .where('state', '=', sql.lit('released'))
     .executeTakeFirstOrThrow()
   return bytes ?? 0

@@ -24,7 +24,7 @@ export async function insertLocker(tx: Tx, locker: Locker): Promise<boolean> {
   return numInsertedOrUpdatedRows > 0n
 }
 
-/** Adds one to the owner's count; false at the limit. Locks the owner's row until the transaction ends. */
+/** Increments the owner's count; false at the limit. Locks the owner's row until the transaction ends. */
 export async function countLocker(tx: Tx, owner: string, maxPerOwner: number): Promise<boolean> {
   const { numInsertedOrUpdatedRows = 0n } = await tx
     .insertInto('owners')
@@ -63,18 +63,18 @@ export async function findPurchase(db: Db, receiptId: string): Promise<Purchase 
   return row ? { provider: row.provider, quote: storedBody(row), receipt: JSON.parse(row.receipt) } : null
 }
 
-/** Where a page begins: after the row that was confirmed then and whose receipt id begins so. */
+/** The start of a page: after the receipt that was confirmed at this time and whose id has this beginning. */
 export interface ListPosition {
   confirmedAt: string
   receiptId: string
 }
 
-/** One receipt, with its locker where that was opened. */
+/** One receipt, with its locker if that is open. */
 export interface ListedPurchase {
-  /** As the list is ordered. */
+  /** The sort key of the list. */
   confirmed_at: string
   receipt_id: string
-  /** The signed receipt, JSON. */
+  /** The JSON of the signed receipt. */
   receipt: string
   provider: string
   tags: string | null
@@ -86,7 +86,7 @@ export interface ListedPurchase {
   terms: string | null
 }
 
-/** The lockers that a wallet paid for, newest first. A renewal has none of its own. */
+/** The lockers that a wallet paid for, newest first. A renewal has no locker of its own. */
 export function purchasesOf(db: Db, payer: string, after: ListPosition, limit: number): Promise<ListedPurchase[]> {
   return db
     .selectFrom('receipts as r')
@@ -138,7 +138,7 @@ const LISTED = [
   'l.terms',
 ] as const
 
-/** In the transaction that changes `operators` of the locker. */
+/** Call in the transaction that changes `operators` of the locker. */
 export async function indexOperator(tx: Tx, operator: string, receiptId: string): Promise<void> {
   await tx
     .insertInto('locker_operators')
@@ -162,7 +162,7 @@ export function lockLocker(tx: Tx, lockerId: string): Promise<Locker> {
   return tx.selectFrom('lockers').selectAll().where('locker_id', '=', lockerId).forUpdate().executeTakeFirstOrThrow()
 }
 
-/** Those that a wallet has opened, oldest first. */
+/** The open lockers of a wallet, oldest first. */
 export function lockersOwnedBy(db: Db, owner: string): Promise<Locker[]> {
   return db
     .selectFrom('lockers')
@@ -173,7 +173,7 @@ export function lockersOwnedBy(db: Db, owner: string): Promise<Locker[]> {
     .execute()
 }
 
-/** Lockers of a wallet whose tags hold this one, and maybe others: `like` takes small letters for capitals on SQLite. */
+/** Lockers of a wallet with this tag. May include others: `like` ignores case on SQLite. */
 export async function lockersTagged(db: Db, owner: string, tag: string): Promise<Locker[]> {
   return (await selectTagged(db, owner, `%${JSON.stringify(tag)}%`)).rows
 }
@@ -182,7 +182,7 @@ const selectTagged = prepared((db: Db, owner: string, pattern: string) =>
   db.selectFrom('lockers').selectAll().where('owner', '=', owner).where('tags', 'like', pattern),
 )
 
-/** Locks the rows of all lockers of a wallet, always in the same order, and returns their ids. */
+/** Locks the rows of all lockers of a wallet in a fixed order, and returns their ids. */
 export async function lockLockersOf(tx: Tx, owner: string): Promise<string[]> {
   const query = tx.selectFrom('lockers').select('locker_id').where('owner', '=', owner).orderBy('locker_id')
   return (await query.forUpdate().execute()).map(({ locker_id }) => locker_id)
@@ -244,18 +244,18 @@ export async function updateLocker(
   await tx.updateTable('lockers').set(changes).where('locker_id', '=', lockerId).execute()
 }
 
-/** Throws for a receipt that has renewed before. */
+/** Throws for a receipt that has already renewed a locker. */
 export async function insertRenewal(tx: Tx, renewal: RenewalTable): Promise<void> {
   await tx.insertInto('renewals').values(renewal).execute()
 }
 
 export interface PaidQuote {
   receipt: SignedReceipt
-  /** The JSON of the quote; null where it is not known. */
+  /** The JSON of the quote; null when unknown. */
   quote: string | null
 }
 
-/** What was paid for a locker: the receipt that opened it, then its renewals; of those the newest. */
+/** The quotes paid for a locker: the one that opened it, then the most recent renewals. */
 export async function findPaidQuotes(db: Db, locker: Locker, maxRenewals: number): Promise<PaidQuote[]> {
   const newest = await db
     .selectFrom('renewals')

@@ -1,19 +1,19 @@
-// What was bought for a locker, what of it is used, and what a renewal makes of it.
+// The purchased terms of a locker, their usage, and the effect of a renewal.
 
 import type { Quote, Terms } from '@svc/api/purchases'
 import { isoSeconds, unixSeconds } from '@svc/protocol/evidence'
 import type { Locker, PayRequestTable } from '../db/schema.ts'
 
-/** The columns of a locker that tell how much room is left. */
-export const ROOM = ['terms', 'expires_at', 'file_count', 'total_bytes', 'unconfirmed_bytes'] as const
+/** The columns of a locker that determine its remaining quota. */
+export const USAGE = ['terms', 'expires_at', 'file_count', 'total_bytes', 'unconfirmed_bytes'] as const
 
-export type LockerRoom = Pick<Locker, (typeof ROOM)[number]>
+export type LockerTotals = Pick<Locker, (typeof USAGE)[number]>
 
 export function termsOf({ terms }: Pick<Locker, 'terms'>): Terms {
   return JSON.parse(terms)
 }
 
-/** What a paid quote sold. */
+/** The terms that a paid quote sold. */
 export function quotedTerms({ quote }: Pick<PayRequestTable, 'quote'>): Terms {
   const { terms } = (JSON.parse(quote) as Quote).extensions.svc
   const { storage_limit_bytes, file_limit, egress_included_bytes, ttl_days, settled_limit_bytes, storage } = terms
@@ -27,7 +27,7 @@ export function quotedTerms({ quote }: Pick<PayRequestTable, 'quote'>): Terms {
   }
 }
 
-export function usedBytes({ total_bytes, unconfirmed_bytes }: LockerRoom): number {
+export function usedBytes({ total_bytes, unconfirmed_bytes }: LockerTotals): number {
   return total_bytes + unconfirmed_bytes
 }
 
@@ -43,43 +43,46 @@ export function endOf(from: number, seconds: number): string {
 }
 
 /**
- * A locker after a purchase that extends it. What is left of the locker and what is bought are added up, in bytes times
- * seconds and in files times seconds, and used at the larger of both sizes. So a purchase of the same size begins where
- * the one before ends, a larger one enlarges the locker at once, and no order of purchases is cheaper than another. A
- * locker that has not ended never becomes smaller and never ends earlier, no matter who pays. One that has ended begins anew,
- * with the size that is bought. Egress is an amount, not a size: it is added.
+ * A locker after a purchase that extends it. The remaining and the purchased amounts are added, in bytes times seconds
+ * and in files times seconds, and used at the larger of both sizes. A purchase of the same size therefore begins when
+ * the previous one ends, a larger one enlarges the locker immediately, and no order of purchases is cheaper than
+ * another. An active locker never becomes smaller and never ends earlier, no matter who pays. An ended locker starts
+ * anew with the purchased size. Egress is an amount, not a size: it is added.
  */
 export function extended(
   locker: Pick<Locker, 'terms' | 'expires_at'>,
   bought: Terms,
   now: number,
 ): { terms: Terms; expires_at: string } {
-  const before = termsOf(locker)
+  const current = termsOf(locker)
   const left = Math.max(0, (unixSeconds(locker.expires_at) ?? 0) - now)
   const merge = (old: number, added: number) =>
     merged({ size: old, seconds: left }, { size: added, seconds: bought.ttl_days * 86_400 })
-  const bytes = merge(before.storage_limit_bytes, bought.storage_limit_bytes)
-  const files = merge(before.file_limit, bought.file_limit)
+  const bytes = merge(current.storage_limit_bytes, bought.storage_limit_bytes)
+  const files = merge(current.file_limit, bought.file_limit)
   const terms = {
-    ...before,
+    ...current,
     storage_limit_bytes: bytes.size,
     file_limit: files.size,
-    egress_included_bytes: before.egress_included_bytes + bought.egress_included_bytes,
+    egress_included_bytes: current.egress_included_bytes + bought.egress_included_bytes,
     ...(bought.settled_limit_bytes !== undefined && {
-      settled_limit_bytes: (before.settled_limit_bytes ?? before.storage_limit_bytes) + bought.settled_limit_bytes,
+      settled_limit_bytes: (current.settled_limit_bytes ?? current.storage_limit_bytes) + bought.settled_limit_bytes,
     }),
   }
   return { terms, expires_at: endOf(now, Math.min(bytes.seconds, files.seconds)) }
 }
 
-/** So much room, for so long. */
-interface Room {
+/** A quota for a period. */
+interface Quota {
   size: number
   seconds: number
 }
 
-/** At the larger size, unless that would end earlier: then as much is added as there is for the time that is left. */
-function merged(left: Room, bought: Room): Room {
+/**
+ * At the larger size, unless the locker would then end earlier: in that case its size is increased for the remaining
+ * time.
+ */
+function merged(left: Quota, bought: Quota): Quota {
   if (left.seconds === 0) return bought
   const size = Math.max(left.size, bought.size)
   const seconds = (left.size / size) * left.seconds + (bought.size / size) * bought.seconds
@@ -89,7 +92,7 @@ function merged(left: Room, bought: Room): Room {
 
 type Size = Pick<Terms, 'storage_limit_bytes' | 'file_limit'>
 
-/** How many units have at least this size. */
+/** The number of units with at least this size. */
 export function unitsOf({ storage_limit_bytes, file_limit }: Size, unit: Size): number {
   const units = Math.max(storage_limit_bytes / unit.storage_limit_bytes, file_limit / unit.file_limit)
   return Math.min(Math.max(1, Math.ceil(units)), 1_000_000)

@@ -1,4 +1,4 @@
-// The pages as `apps/web` builds them. A file is read when it is first asked for, and kept: most browsers want the same
+// The pages that `apps/web` builds. A file is read on its first request and cached: most browsers want the same
 // compressed form, and all forms of all files take 6 MB.
 
 import { hash } from 'node:crypto'
@@ -6,38 +6,38 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 
 export interface BuiltPages {
-  /** Of the software they were built from. */
+  /** The version of the software that built them. */
   version: string
   /** The same document serves all of them. */
   pages: readonly DeclaredPage[]
   html: string
   /** By name. */
   assets: ReadonlyMap<string, Asset>
-  /** The verify page as one file; null in builds of earlier releases. */
+  /** The verify page as a single file; null in builds of earlier releases. */
   savedCopy: { asset: Asset; sha256: string } | null
 }
 
 interface DeclaredPage {
-  /** Such as `/locker/{locker_id}`. */
+  /** A path such as `/locker/{locker_id}`. */
   path: string
-  /** Directives that differ from the usual policy. */
+  /** Directives that differ from the default policy. */
   policy?: Readonly<Record<string, string>>
 }
 
 export interface Asset {
   contentType: string
   plain: ReadAsset
-  /** By content coding, the best first. */
+  /** By content coding, best first. */
   compressed: readonly (readonly [coding: string, read: ReadAsset])[]
 }
 
 type ReadAsset = () => Buffer
 
-/** What the build notes about itself. */
+/** The build's description of itself. */
 interface NewestBuild {
   version: string
   folder: string
-  /** Builds of earlier releases have none. */
+  /** Absent in builds of earlier releases. */
   pages?: DeclaredPage[]
 }
 
@@ -48,11 +48,11 @@ const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
 }
 
-/** Null where nothing was built. */
+/** Null when nothing was built. */
 export function readBuiltPages(folder: string): BuiltPages | null {
-  const note = join(folder, 'newest.json')
-  if (!existsSync(note)) return null
-  const { version, folder: build, pages = [] }: NewestBuild = JSON.parse(readFileSync(note, 'utf8'))
+  const manifest = join(folder, 'newest.json')
+  if (!existsSync(manifest)) return null
+  const { version, folder: build, pages = [] }: NewestBuild = JSON.parse(readFileSync(manifest, 'utf8'))
   const assets = join(folder, build, 'assets')
   const names = readdirSync(assets).filter((name) => extname(name) in TYPES && extname(name) !== '.html')
   return {

@@ -3,9 +3,9 @@ import { fileURLToPath } from 'node:url'
 import type { SettingsReader } from '@svc/service/program/config'
 
 export interface PagesConfig {
-  /** What the build of `apps/web` writes. */
+  /** The output folder of the build of `apps/web`. */
   folder: string
-  /** The agent service of the same operator; empty where there is none. */
+  /** The agent service of the same admin; empty if there is none. */
   agentUrl: string
 }
 

@@ -1,4 +1,4 @@
-// Makes a statement and publishes it, for callers who wait for both.
+// Makes a statement and publishes it, for callers that wait for both.
 
 import type { AttestAnswer, PushResult } from '@svc/api/attestations'
 import { attCode } from '@svc/protocol/ids'
@@ -37,7 +37,7 @@ export async function attestInternally(
   const locker = await openLockerOf(context, receipt_id)
   const publish = push ?? publishesEach(context, locker)
   const known = force ? await findAttestation(context.database.db, receipt_id) : null
-  // A repeated call publishes what the first has made.
+  // A repeated call publishes the statement that the first call made.
   const isRepeated = publish && known !== null && isPublishedLater(known)
   const replacing = isRepeated ? undefined : (known?.sequence ?? undefined)
   const attested = await attest(context, locker, { replacing, publish })
@@ -56,7 +56,7 @@ const NOT_PUSHED: PushResult = {
   error: null,
 }
 
-/** Publishes a statement now, if `publish` is set. The statement stands even if publishing fails. */
+/** Publishes a statement now if `publish` is set. The statement is valid even if publishing fails. */
 async function publishAttested(
   context: Context,
   attested: Attested,
@@ -65,24 +65,24 @@ async function publishAttested(
   if (!publish) return { ...attested, pushResult: NOT_PUSHED }
   const { receiptId, sequence: attestedSequence } = attested.record
   const pushResult = await publishNewest(context, receiptId)
-  // The anchor may be of a newer statement. Our own anchors name the sequence.
+  // The anchor may belong to a newer statement. Our own anchors name the sequence.
   const sequence = (pushResult.anchor?.payload?.seq as number | undefined) ?? attestedSequence
   const record = (await findRecord(context.database.db, receiptId, sequence)) ?? attested.record
   return { ...attested, record, pushResult }
 }
 
-/** For callers that repeat a call which answers 5xx (INT-05). What only the operator can help stays in the answer. */
+/** For callers that repeat a call after a 5xx (INT-05). A failure that only the admin can solve stays in the answer. */
 function requireNoRetry(published: Published): Published {
   const { status, reason, error } = published.pushResult
   if (status !== 'failed' || !error?.retryable) return published
-  throw new ServiceError('anchor_failed', `the statement is made, and could not be published: ${reason}`, {
-    hint: 'call again, with the same body: the statement is published, and no other is made in its place',
+  throw new ServiceError('anchor_failed', `the statement was made but could not be published: ${reason}`, {
+    hint: 'repeat the call with the same body: it publishes this statement and makes no other',
     headers: { 'retry-after': '60' },
     details: { ...error },
   })
 }
 
-/** The answer to a caller who asked for a statement. */
+/** The answer to a caller who requested a statement. */
 function attestAnswer(
   context: Context,
   published: Published,

@@ -1,5 +1,5 @@
-// Attests lockers again that have changed since their last statement, or whose last statement is old, and publishes what a
-// run before could not (CRON-01..06).
+// Attests lockers again that have changed since their last statement, or whose last statement is old, and publishes
+// what an earlier run could not (CRON-01..06).
 
 import type { PushResult } from '@svc/api/attestations'
 import { ERROR_STATUS, type ErrorCode } from '@svc/api/errors'
@@ -38,12 +38,12 @@ export async function cronAttest(
   }
 }
 
-/** Throws where a locker may succeed if the scheduler calls again soon (INT-05). */
+/** Throws if a locker may succeed when the scheduler calls again soon (INT-05). */
 export function answerCron(run: CronAttestAnswer): CronAttestAnswer {
   const code = run.results.map(({ status }) => status).find(isRetryable)
   if (!code) return run
   throw new ServiceError(code, `${run.failed} of ${run.selected} lockers could not be attested again or published`, {
-    hint: 'call again after a minute; lockers that were attested are published, and not attested twice',
+    hint: 'call again after a minute; attested lockers are published but not attested twice',
     headers: { 'retry-after': String(PAUSE.retryable) },
     details: run,
   })
@@ -78,7 +78,7 @@ async function reattest(
   }
 }
 
-/** A failed push has a code or none, as it may succeed later or not. Its job goes on in any case. */
+/** A failed push may have a code, because it may succeed later, or none. Its job continues in both cases. */
 function statusAfter({ status, error }: PushResult): string {
   if (status === 'failed') return error?.retryable ? ('anchor_failed' satisfies ErrorCode) : 'not_published'
   return status === 'pushed' ? 'pushed' : 'attested'

@@ -25,7 +25,7 @@ export class NotPublished extends Error {
   readonly reason: Reason
   readonly isRetryable: boolean
   readonly isAmbiguous: boolean
-  /** Null when nothing was sent. */
+  /** Null if nothing was sent. */
   readonly tx: string | null
 
   constructor(reason: Reason, problem: string, { tx = null, isRetryable = true, isAmbiguous = false }: Details = {}) {

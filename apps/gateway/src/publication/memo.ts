@@ -1,11 +1,11 @@
-// The instructions that publish a statement: a memo with its digest. The attestation registry adds its own to them.
+// The instructions that publish a statement: a memo with its digest. The attestation registry adds its own.
 
 import { AccountRole, address, type Instruction } from '@solana/kit'
 import type { Anchor } from '@svc/api/attestations'
 import { anchorMemo, anchorPayload } from '@svc/protocol/anchor'
 import type { EvidenceEnvelope } from '@svc/protocol/evidence'
 
-/** The instructions of one transaction, and which anchor it makes. */
+/** The instructions of one transaction, and the type of anchor that they make. */
 export interface AnchorInstructions {
   type: 'chain_memo_v2' | 'chain_sas_v1'
   instructions: Instruction[]

@@ -1,4 +1,4 @@
-// Records the code of a payment, and publishes it in a memo where that is enabled.
+// Records the code of a payment, and publishes it in a memo if that is enabled.
 
 import { type JobRun, PermanentError } from '@svc/database/queue/queue'
 import { ChainUnavailable } from '@svc/payments/nodes/node-pool'
@@ -11,7 +11,7 @@ import type { SignedReceipt } from '@svc/protocol/receipt'
 import { ServiceError } from '@svc/service/service-error'
 import { receiptNotFound } from '../auth/errors.ts'
 import { findReceiptAndLocker } from '../auth/store.ts'
-import { giveBack, type Refusal } from '../budgets/budgets.ts'
+import { type Refusal, releaseSpending } from '../budgets/budgets.ts'
 import { type Context, unixNow } from '../context.ts'
 import type { PaymentCodeTable } from '../db/schema.ts'
 import { NotPublished } from './errors.ts'
@@ -19,7 +19,7 @@ import { memoInstruction } from './memo.ts'
 import type { PrimaryChain } from './primary-chain.ts'
 import { type Attempt, delayOf, limitsOf, publish, type Sender } from './publisher.ts'
 import { lostTransaction } from './record-outcome.ts'
-import { findPaymentCode, notePaymentMemo, recordPaymentCode, recordPaymentSlot } from './store.ts'
+import { findPaymentCode, recordPaymentCode, recordPaymentMemo, recordPaymentSlot } from './store.ts'
 
 interface PaymentAttested {
   ok: true
@@ -47,7 +47,7 @@ export async function attestPayment(context: Context, receipt_id: string): Promi
   }
 }
 
-/** How long the job pauses once its attempts are used up. */
+/** How long the job pauses after its attempts are used up. */
 const PAUSE_SECONDS = 3600
 
 export async function runAttestPaymentJob(
@@ -61,17 +61,17 @@ export async function runAttestPaymentJob(
   } catch (error) {
     if (!isLast || !(error instanceof ServiceError) || error.code !== 'anchor_failed') throw error
     const { database, queue, log } = context
-    log.warn({ err: error }, 'the code of a payment could not be published; it is published later')
+    log.warn({ err: error }, 'the code of a payment could not be published; it will be published later')
     const later = { key: receipt_id, delaySeconds: PAUSE_SECONDS, maxAttempts: 1 }
     await database.commit((tx) => queue.enqueue(tx, 'attest-payment', { receipt_id }, later))
   }
 }
 
-type SentCode = PaymentCodeTable & SignedTransaction // noted together
+type SentCode = PaymentCodeTable & SignedTransaction // recorded together
 
-/** No watch follows these: the job of each is repeated until its memo has landed. */
+/** These are not watched: the job of each is repeated until its memo has landed. */
 const CODES: Sender<SentCode, SolanaOutcome> = {
-  notesOf: async () => [],
+  documentsOf: async () => [],
   send: ({ primaryChain }, { raw }) => primaryChain!.nodes.send(raw),
   waitFor: ({ primaryChain, config }, sent) =>
     watchTransaction(primaryChain!.nodes, sent, config.anchors.waitSeconds * 1000),
@@ -81,12 +81,12 @@ const CODES: Sender<SentCode, SolanaOutcome> = {
       await commit((landed) => recordPaymentSlot(landed, receipt_id, found.slot))
       return null
     }
-    if (found.outcome === 'expired') await commit((expired) => giveBack(expired, tx))
+    if (found.outcome === 'expired') await commit((expired) => releaseSpending(expired, tx))
     return lostTransaction({ tx }, found)
   },
 }
 
-/** The memo names the payment and not the receipt, whose id opens files. */
+/** The memo names the payment, not the receipt, whose id grants access to files. */
 function attemptOf(
   context: Context,
   primaryChain: PrimaryChain,
@@ -111,10 +111,10 @@ function attemptOf(
       return null
     },
     sign: () => primaryChain.prepare([memoInstruction(memo, config.anchors.memoProgram, primaryChain.signer)]),
-    insert: (tx, signed) => notePaymentMemo(tx, receipt_id, lost, signed),
+    insert: (tx, signed) => recordPaymentMemo(tx, receipt_id, lost, signed),
     costs: ({ tx }) => [{ ...account, tx, amount: primaryChain.maxFee }],
     async remove(tx, signed) {
-      await notePaymentMemo(tx, receipt_id, signed.tx, NO_MEMO)
+      await recordPaymentMemo(tx, receipt_id, signed.tx, NO_MEMO)
     },
     async defer(tx, refusal) {
       const options = { key: receipt_id, delaySeconds: delayOf(context, refusal) }
@@ -130,7 +130,7 @@ const NO_MEMO = { tx: null, raw: null, last_valid_height: null }
 function rejectAsAnchorFailed(error: unknown): never {
   if (!(error instanceof NotPublished) && !(error instanceof ChainUnavailable)) throw error
   throw new ServiceError('anchor_failed', `the code of the payment could not be published: ${error.message}`, {
-    hint: 'ask again: what was sent is looked for first',
+    hint: 'repeat the request: it first checks the transaction that was sent',
     cause: error,
   })
 }

@@ -1,4 +1,4 @@
-// The primary chain as it is published on: its nodes and the publication key, which sign the transaction of a statement.
+// Access to the primary chain for publishing: its nodes, and the publication key that signs the transactions.
 
 import { address, type Instruction } from '@solana/kit'
 import type { Anchor } from '@svc/api/attestations'
@@ -21,8 +21,8 @@ export interface PrimaryChain {
   /** Base58. */
   signer: string
   /**
-   * Simulates and signs the transaction of a statement; the caller notes it and then sends it. `at`: Unix seconds.
-   * Throws `NotPublished` where the chain would refuse it.
+   * Simulates and signs the transaction of a statement; the caller records it and then sends it. `at`: Unix seconds.
+   * Throws `NotPublished` if the chain would reject it.
    */
   prepareStatement(statement: Statement, envelope: EvidenceEnvelope, at: number): Promise<PreparedPublication>
   /** The same for any instructions. */
@@ -35,7 +35,7 @@ export interface PreparedPublication {
   publication: PublicationTable
   /** The most that it can cost, in lamports. */
   fee: number
-  /** What it locks in a new account, in lamports. */
+  /** The rent that it locks in a new account, in lamports. */
   deposit: number
 }
 
@@ -50,7 +50,7 @@ interface ChainNodes {
   quorum: number
 }
 
-/** Null where nothing is published. */
+/** Null if nothing is published. */
 export function openPrimaryChain(
   config: AnchorConfig,
   key: Ed25519Signer,
@@ -79,7 +79,7 @@ export function openPrimaryChain(
       const memo = anchorMemoInstructions(envelope, config.memoProgram, signer)
       const { type, instructions, sas, deposit } = addRegistry ? await addRegistry(envelope, memo) : memo
       const signed = await prepare(instructions)
-      // The anchor as far as it is known before the transaction is in a block.
+      // The parts of the anchor that are known before the transaction is in a block.
       const draft: Anchor = {
         type,
         chain: ROLES.publication.caip2,

@@ -1,7 +1,7 @@
-// What all publishers have in common, whatever they put on whichever chain. A transaction is noted together with its cost
-// before it is sent, and what is noted is resolved before another is signed: no second one is sent while the first may
-// still land (T-19). One watch follows what was sent: it finds what has landed, what has expired and what must be sent
-// again.
+// The common part of all publishers, for any content and chain. A transaction is recorded with its cost before it is
+// sent, and a recorded transaction is resolved before another is signed: no second one is sent while the first may
+// still land (T-19). One watch follows sent transactions: it finds those that have landed, have expired, or must be
+// sent again.
 
 import { sendOnce } from '@svc/payments/transactions'
 import type { TransactionOutcome } from '@svc/protocol/transaction-outcome'
@@ -9,72 +9,72 @@ import {
   type Account,
   checkBudget,
   DAY,
-  giveBack,
   HOUR,
   type Limit,
   type Refusal,
+  releaseSpending,
   type Spending,
   spend,
 } from '../budgets/budgets.ts'
 import { type Context, unixNow } from '../context.ts'
-import type { Note, Noted } from '../continuity/noted.ts'
+import type { DocumentId, RecordDocuments } from '../continuity/document-id.ts'
 import type { Db, Tx } from '../db/schema.ts'
 
 type Found = { outcome: TransactionOutcome }
 
-/** How transactions of one kind are sent again and resolved. `Sent`: the row in which one is noted. */
+/** How transactions of one kind are resent and resolved. `Sent`: the row that records one. */
 export interface Sender<Sent, Outcome extends Found = Found> {
-  /** Documents that the journal must have before anybody learns of the transaction. */
-  notesOf(db: Db, sent: Sent): Promise<Noted[]>
+  /** Documents that the journal must have before anyone learns of the transaction. */
+  documentsOf(db: Db, sent: Sent): Promise<DocumentId[]>
   send(context: Context, sent: Sent): Promise<unknown>
-  /** Asks until the outcome is known or the time is up, and sends the transaction again now and then. */
+  /** Asks until the outcome is known or the time is up, and resends the transaction at intervals. */
   waitFor(context: Context, sent: Sent): Promise<Outcome>
-  /** Records the outcome, once for all processes. Answers why the transaction does not publish; null where it does. */
+  /** Records the outcome, once for all processes. Returns why the transaction does not publish, or null if it does. */
   record(context: Context, sent: Sent, found: Outcome): Promise<Error | null>
 }
 
-/** One that is watched. `watch` follows its transactions. */
+/** A watched sender. `watch` follows its transactions. */
 export interface Publisher<Sent, Outcome extends Found = Found> extends Sender<Sent, Outcome> {
-  /** The job that watches it, and how often that runs. */
+  /** The job that watches it, and how often the job runs. */
   job: 'watch-publications' | 'anchor-log' | 'bridge-retry'
   seconds: number
   isOn(context: Context): boolean
-  /** Transactions that may still land, and that no caller waits for. */
+  /** Transactions that may still land and that no caller waits for. */
   open(context: Context): Promise<Sent[]>
-  /** Those that have landed and are not final: the chain may drop a confirmed block. */
+  /** Transactions that have landed but are not final: the chain may drop a confirmed block. */
   landed(context: Context): Promise<Sent[]>
-  /** The outcome of each; asked once for all. */
+  /** The outcome of each, read in one call. */
   outcomes(context: Context, sent: readonly Sent[]): Promise<Outcome[]>
   /** Publishes what is due, or queues it. `open`: what was open when this run of the watch began. */
   publishDue(context: Context, open: readonly Sent[]): Promise<unknown>
 }
 
-/** One thing that is to be published. */
+/** A single thing to publish. */
 export interface Attempt<Signed, Sent, Result> {
   /** Who pays for it, and how often. */
   account: Account
-  /** The noted transaction that may still land, of whichever process. */
+  /** The recorded transaction that may still land, from any process. */
   findSent(): Promise<Sent | null>
-  /** Null where a transaction has to be signed; throws where none may be. */
+  /** Null if a transaction has to be signed; throws if none may be. */
   result(resolved: Resolved<Sent>): Promise<Result | null>
-  /** Null when another process was first. */
+  /** Null if another process was first. */
   sign(): Promise<Signed | null>
-  /** Notes the transaction. False, with nothing written, when another has its place. */
+  /** Records the transaction. False, without a write, if another transaction is recorded instead. */
   insert(tx: Tx, signed: Signed): Promise<boolean>
   /** What it may cost, on each of its budgets. */
   costs(signed: Signed): Spending[]
-  /** In the transaction that has noted it, once its costs are counted. */
-  noted?(tx: Tx, signed: Signed, note: Note): Promise<void>
-  /** Takes back what `insert` wrote in the same transaction: its budget is used up. */
+  /** Runs in the transaction that has recorded it, once its costs are counted. */
+  recorded?(tx: Tx, signed: Signed, recordDocuments: RecordDocuments): Promise<void>
+  /** Undoes `insert` in the same transaction, because its budget is used up. */
   remove(tx: Tx, signed: Signed): Promise<void>
-  /** Records that it waits for its budget. Null when another process was first. */
+  /** Records that it waits for its budget. Null if another process was first. */
   defer(tx: Tx, refusal: Refusal): Promise<Result | null>
   send(signed: Signed): Promise<unknown>
 }
 
 interface Resolved<Sent> {
   sent: Sent | null
-  /** Why that does not publish. */
+  /** Why that transaction does not publish. */
   problem: Error | null
   /** In round 0 this run has signed nothing yet. */
   round: number
@@ -91,7 +91,7 @@ export function publish<Signed, Sent, Outcome extends Found, Result>(
     async resolve(round) {
       if (deferred !== null) return deferred
       const sent = await attempt.findSent()
-      // The process that noted it may have stopped before sending it.
+      // The process that recorded it may have stopped before sending it.
       if (sent && round === 0) await sendAgain(context, sender, sent)
       const problem = sent && (await sender.record(context, sent, await sender.waitFor(context, sent)))
       return attempt.result({ sent, problem, round })
@@ -103,18 +103,18 @@ export function publish<Signed, Sent, Outcome extends Found, Result>(
       return null
     },
     async note(signed) {
-      const written = await commit(async (tx, note) => {
-        if (!(await attempt.insert(tx, signed))) return { isNoted: false, deferred: null }
+      const written = await commit(async (tx, recordDocuments) => {
+        if (!(await attempt.insert(tx, signed))) return { isRecorded: false, deferred: null }
         const refusal = await spendAll(tx, context, attempt.costs(signed))
         if (!refusal) {
-          await attempt.noted?.(tx, signed, note)
-          return { isNoted: true, deferred: null }
+          await attempt.recorded?.(tx, signed, recordDocuments)
+          return { isRecorded: true, deferred: null }
         }
         await attempt.remove(tx, signed)
-        return { isNoted: false, deferred: await attempt.defer(tx, refusal) }
+        return { isRecorded: false, deferred: await attempt.defer(tx, refusal) }
       })
       deferred = written.deferred
-      return written.isNoted
+      return written.isRecorded
     },
     send: (signed) => attempt.send(signed),
   })
@@ -124,7 +124,7 @@ export function publish<Signed, Sent, Outcome extends Found, Result>(
 async function spendAll(tx: Tx, context: Context, costs: readonly Spending[]): Promise<Refusal | null> {
   for (const cost of costs) {
     const refusal = await spend(tx, context, cost)
-    if (refusal && cost !== costs[0]) await giveBack(tx, cost.tx)
+    if (refusal && cost !== costs[0]) await releaseSpending(tx, cost.tx)
     if (refusal) return refusal
   }
   return null
@@ -161,14 +161,14 @@ async function sendAgain<Sent, Outcome extends Found>(
   sender: Sender<Sent, Outcome>,
   sent: Sent,
 ): Promise<void> {
-  await context.continuity.requireWritten(...(await sender.notesOf(context.database.db, sent)))
+  await context.continuity.requireWritten(...(await sender.documentsOf(context.database.db, sent)))
   await sender.send(context, sent)
 }
 
-/** Statements, entries of the EVM registry and codes of payments are counted apart. */
+/** Statements, entries of the EVM registry and payment codes are counted separately. */
 type Kind = 'anchor' | 'entry' | 'payment'
 
-/** How often the gateway publishes for a receipt (T-34). What is over that waits: then the newest statement is published. */
+/** How often the gateway publishes for a receipt (T-34). Beyond that the newest statement waits. */
 export function limitsOf({ config }: Pick<Context, 'config'>, kind: Kind, receiptId: string): Limit[] {
   const { anchorsPerHour, anchorsPerDay } = config.budgets
   const who = `${kind} ${receiptId}`
@@ -178,7 +178,7 @@ export function limitsOf({ config }: Pick<Context, 'config'>, kind: Kind, receip
   ]
 }
 
-/** An operator who raises a limit should not have to wait for the next day. */
+/** The longest delay, so that a raised limit takes effect before the next day. */
 const MAX_DELAY_SECONDS = 900
 
 /** When to try again. */

@@ -17,7 +17,7 @@ export async function push(
   { receipt, signer }: ReceiptCaller,
   { receipt_id }: { receipt_id: string },
 ): Promise<PushAnswer> {
-  if (receipt_id !== receipt.receipt_id) throw receiptMismatch('the envelope is for another receipt than the body')
+  if (receipt_id !== receipt.receipt_id) throw receiptMismatch('the envelope names a different receipt than the body')
   await limitSigner(context, signer)
   const result = await publishNewest(context, receipt_id)
   if (result.status === 'failed') throw anchorFailed(result)
@@ -34,7 +34,7 @@ const SKIPPED: PushResult = {
   error: null,
 }
 
-/** Callers that arrive together share one transaction. */
+/** Concurrent callers share one transaction. */
 export async function publishNewest(context: Context, receiptId: string): Promise<PushResult> {
   const { database, primaryChain, pushes } = context
   const record = await findRecord(database.db, receiptId)
@@ -59,10 +59,10 @@ async function nothingToPublish({ database }: Context, receiptId: string): Promi
 
 function anchorFailed({ error, reason }: PushResult): ServiceError {
   const hint = error?.ambiguous
-    ? 'the transaction may still land: repeat the push, it looks for it first and pays for nothing twice'
+    ? 'the transaction may still land: repeat the push, which checks it first and pays for nothing twice'
     : error?.retryable
-      ? 'the statement is kept and published later; to have it sooner, repeat the push'
-      : 'the statement is kept; the operator of this gateway has to look at its registry'
+      ? 'the statement is stored and will be published later; to publish it sooner, repeat the push'
+      : 'the statement is stored; the admin of this gateway has to check its registry'
   return new ServiceError('anchor_failed', `the statement could not be published: ${reason}`, {
     hint,
     details: { ...error },
@@ -72,8 +72,8 @@ function anchorFailed({ error, reason }: PushResult): ServiceError {
 export const PUSH_ATTEMPTS = 12
 
 /**
- * Throws a retryable error as it is, so that the queue repeats the job; a repeated push resolves what was sent first.
- * After the last attempt the watch of statements goes on: the statement is on record as due.
+ * Rethrows a retryable error unchanged, so that the queue repeats the job; a repeated push first resolves what was
+ * sent. After the last attempt the watch of statements continues, because the statement is recorded as due.
  */
 export async function runPushJob(
   context: Context,
@@ -85,5 +85,5 @@ export async function runPushJob(
   const problem = error?.error ?? 'not published'
   if (!error?.retryable) throw new PermanentError(problem)
   if (!isLast) throw new Error(problem)
-  context.log.warn({ error: problem }, 'a statement could not be published; it stays due and is published later')
+  context.log.warn({ error: problem }, 'a statement could not be published; it stays due and will be published later')
 }

@@ -1,13 +1,13 @@
-// Records the outcome of a transaction. The publication, the statement's anchor and the status of the attestation change
-// together, and only once, even when several processes see the outcome at the same time.
+// Records the outcome of a transaction. The publication, the statement's anchor and the status of the attestation
+// change together and only once, even if several processes observe the outcome at the same time.
 
 import type { Anchor } from '@svc/api/attestations'
 import type { Costs } from '@svc/payments/solana/nodes'
 import type { SolanaOutcome } from '@svc/payments/solana/outcome'
-import { giveBack } from '../budgets/budgets.ts'
+import { releaseSpending } from '../budgets/budgets.ts'
 import { type Context, unixNow } from '../context.ts'
+import type { DocumentId, RecordDocuments } from '../continuity/document-id.ts'
 import { anchorKey } from '../continuity/documents.ts'
-import type { Note, Noted } from '../continuity/noted.ts'
 import type { AttestationTable, PublicationTable, Tx } from '../db/schema.ts'
 import { anchorError, NotPublished } from './errors.ts'
 import { queueEntry } from './evm-registry/entries.ts'
@@ -15,10 +15,10 @@ import {
   changePublication,
   findAnchor,
   findSent,
-  lockStanding,
+  lockAttestationOf,
   type Statement,
   setAnchor,
-  setStanding,
+  setAttestationStatus,
 } from './store.ts'
 
 type Parts = Pick<Context, 'database' | 'now'>
@@ -26,7 +26,7 @@ type Recorder = Parts & Pick<Context, 'primaryChain' | 'queue' | 'evmRegistry'>
 type Landed = Extract<SolanaOutcome, { outcome: 'landed' }>
 type Lost = Extract<SolanaOutcome, { outcome: 'failed' | 'expired' }>
 
-/** Answers why the transaction does not publish its statement; null when it does. */
+/** Returns why the transaction does not publish its statement, or null if it does. */
 export async function recordOutcome(
   parts: Recorder,
   sent: PublicationTable,
@@ -47,7 +47,7 @@ export async function recordOutcome(
   return problem
 }
 
-/** Once it has landed: when it is final, and for the rare case that the chain drops a confirmed block. */
+/** For a landed transaction: records when it is final, and handles the rare case that the chain drops its block. */
 async function recordLater(
   parts: Recorder,
   landed: PublicationTable,
@@ -70,11 +70,11 @@ async function recordLater(
 export function lostTransaction({ tx }: Pick<PublicationTable, 'tx'>, lost: Lost): NotPublished {
   return lost.outcome === 'failed'
     ? new NotPublished('transaction_failed', lost.error, { tx })
-    : new NotPublished('transaction_expired', 'the chain did not take it while it was valid', { tx })
+    : new NotPublished('transaction_expired', 'the chain did not include the transaction while it was valid', { tx })
 }
 
 export function outcomeUnknown({ tx }: { tx: string }): NotPublished {
-  const problem = 'it is not known yet whether the chain took the transaction'
+  const problem = 'the chain does not show yet whether it included the transaction'
   return new NotPublished('outcome_unknown', problem, { tx, isAmbiguous: true })
 }
 
@@ -92,77 +92,90 @@ export async function recordLanded(
     commitment,
     finalized: commitment === 'finalized',
   }
-  await change(parts, publication, async (tx, { standing, at, note }) => {
+  await change(parts, publication, async (tx, { attestation, at, recordDocuments }) => {
     const state = commitment === 'finalized' ? 'finalized' : 'landed'
     const paid = { fee_lamports: costs.feeLamports, rent_lamports: costs.rentLamports }
     if (!(await changePublication(tx, publication, { state, ...paid }))) return
-    note(outcomeOf(publication, state))
+    recordDocuments(outcomeOf(publication, state))
     await setAnchor(tx, publication, anchor)
-    await setStanding(tx, standing, publication, { status: 'complete', at, error: null })
+    await setAttestationStatus(tx, attestation, publication, { status: 'complete', at, error: null })
     await queueEntry(tx, parts, publication, costs.slot)
   })
 }
 
-/** Records that this run sent nothing, unless another run has sent a transaction in the meantime. */
+/** Records that this run sent nothing, unless another run has meanwhile sent a transaction. */
 export async function recordNotSent(parts: Parts, statement: Statement, problem: NotPublished): Promise<void> {
-  await change(parts, statement, async (tx, { standing, at }) => {
+  await change(parts, statement, async (tx, { attestation, at }) => {
     const sent = await findSent(tx, statement.receipt_id)
     const isSent = sent?.sequence === statement.sequence || (await findAnchor(tx, statement)) !== null
-    if (!isSent) await setStanding(tx, standing, statement, { status: 'computed', at, error: anchorError(problem, at) })
+    if (!isSent)
+      await setAttestationStatus(tx, attestation, statement, {
+        status: 'computed',
+        at,
+        error: anchorError(problem, at),
+      })
   })
 }
 
-/** Records that the transaction will never publish its statement. The anchor is withdrawn if the chain lost its block. */
+/** Records that the transaction will never publish its statement. Withdraws the anchor if the chain lost its block. */
 export async function recordLost(
   parts: Parts,
   publication: PublicationTable,
   problem: NotPublished,
   feeLamports: number | null = publication.fee_lamports,
 ): Promise<void> {
-  await change(parts, publication, async (tx, { standing, at, note }) => {
+  await change(parts, publication, async (tx, { attestation, at, recordDocuments }) => {
     const isPaid = problem.reason === 'transaction_failed'
     const state = isPaid ? 'failed' : 'expired'
     const costs = { fee_lamports: isPaid ? feeLamports : null, rent_lamports: null }
     if (!(await changePublication(tx, publication, { state, ...costs }))) return
-    note(outcomeOf(publication, state))
+    recordDocuments(outcomeOf(publication, state))
     // A transaction that failed on chain has opened no account.
-    await giveBack(tx, publication.tx, isPaid ? 'registry_rent' : null)
+    await releaseSpending(tx, publication.tx, isPaid ? 'registry_rent' : null)
     await setAnchor(tx, publication, null)
-    await setStanding(tx, standing, publication, { status: 'computed', at, error: anchorError(problem, at) })
+    await setAttestationStatus(tx, attestation, publication, {
+      status: 'computed',
+      at,
+      error: anchorError(problem, at),
+    })
   })
 }
 
 /** The transaction stays open and is resolved later. */
 export async function recordPending(parts: Parts, publication: PublicationTable): Promise<NotPublished> {
   const problem = outcomeUnknown(publication)
-  await change(parts, publication, async (tx, { standing, at }) => {
+  await change(parts, publication, async (tx, { attestation, at }) => {
     const isOpen = await changePublication(tx, publication, { state: publication.state })
     if (isOpen)
-      await setStanding(tx, standing, publication, { status: 'computed', at, error: anchorError(problem, at) })
+      await setAttestationStatus(tx, attestation, publication, {
+        status: 'computed',
+        at,
+        error: anchorError(problem, at),
+      })
   })
   return problem
 }
 
 export async function recordFinalized(parts: Parts, publication: PublicationTable, anchor: Anchor): Promise<void> {
-  await change(parts, publication, async (tx, { note }) => {
+  await change(parts, publication, async (tx, { recordDocuments }) => {
     if (!(await changePublication(tx, publication, { state: 'finalized' }))) return
-    note(outcomeOf(publication, 'finalized'))
+    recordDocuments(outcomeOf(publication, 'finalized'))
     await setAnchor(tx, publication, { ...anchor, commitment: 'finalized', finalized: true })
   })
 }
 
-/** With it in the journal, a restored database need not ask the chain. */
-function outcomeOf({ tx }: PublicationTable, state: PublicationTable['state']): Noted {
+/** With the outcome in the journal, a restored database need not ask the chain. */
+function outcomeOf({ tx }: PublicationTable, state: PublicationTable['state']): DocumentId {
   return { kind: 'publication', key: anchorKey(tx, state) }
 }
 
 function change(
   { database, now }: Parts,
   { receipt_id }: Statement,
-  write: (tx: Tx, by: { standing: AttestationTable; at: number; note: Note }) => Promise<void>,
+  write: (tx: Tx, by: { attestation: AttestationTable; at: number; recordDocuments: RecordDocuments }) => Promise<void>,
 ): Promise<void> {
-  return database.commit(async (tx, note) => {
-    const standing = await lockStanding(tx, receipt_id)
-    await write(tx, { standing, at: unixNow({ now }), note })
+  return database.commit(async (tx, recordDocuments) => {
+    const attestation = await lockAttestationOf(tx, receipt_id)
+    await write(tx, { attestation, at: unixNow({ now }), recordDocuments })
   })
 }

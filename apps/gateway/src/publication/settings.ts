@@ -10,16 +10,16 @@ export interface AnchorConfig {
   kind: 'memo' | 'registry' | 'off'
   /** Whether anything is published on the primary chain. */
   isOn: boolean
-  /** Whether attesting publishes by itself. */
+  /** Whether attesting also publishes. */
   isAutomatic: boolean
-  /** Whether the codes of payments are published, too. */
+  /** Whether payment codes are published, too. */
   includesPayments: boolean
   memoProgram: string
-  /** How often the newest checkpoint of the log is published; 0: never. */
+  /** How often the newest checkpoint of the log is published; 0 for never. */
   logSeconds: number
   /** How long a caller waits for the chain to confirm. */
   waitSeconds: number
-  /** Offered for each compute unit; 0 pays the base fee only. */
+  /** The price offered for each compute unit; 0 pays the base fee only. */
   priorityMicroLamports: number
   registry: RegistryConfig
   /** Below this, health warns that publishing will stop. */
@@ -33,7 +33,7 @@ export interface RegistryConfig {
   credentialName: string
 }
 
-/** Memo version 3: what explorers show and wallets write. */
+/** Memo version 3, which explorers show and wallets write. */
 const MEMO_PROGRAM = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr'
 const TEN_YEARS = 315_360_000
 /** The longest seed of a program-derived address. */
@@ -50,7 +50,7 @@ const ANCHOR_DEFAULTS: Record<AnchorKey, string> = {
   memo_program: MEMO_PROGRAM,
 }
 
-/** `hasNodes`: of the chain that statements are published on. */
+/** `hasNodes`: whether nodes of the publication chain are configured. */
 export function readAnchorConfig(settings: SettingsReader, hasNodes: boolean): AnchorConfig {
   const [kind, given] = settings.choice('ANCHORS', ['memo', 'registry', 'off'], ANCHOR_KEYS)
   const published = settings.list('PUBLISH')

@@ -7,11 +7,11 @@ import { createEvmRegistry, type EvmRegistry } from './evm-registry/client.ts'
 import { openPrimaryChain, type PrimaryChain } from './primary-chain.ts'
 
 interface PublicationState {
-  /** Null where nothing is published on the primary chain. */
+  /** Null if nothing is published on the primary chain. */
   primaryChain: PrimaryChain | null
-  /** Null where no registry of the EVM chain is configured. */
+  /** Null if no registry on the EVM chain is configured. */
   evmRegistry: EvmRegistry | null
-  /** Those that are under way, by receipt and sequence. */
+  /** The pushes in progress, by receipt and sequence. */
   pushes: SingleFlight<PushResult | 'superseded'>
 }
 

@@ -1,5 +1,5 @@
-// Publishes statements on the primary chain, each with its digest in a memo, and in the attestation registry where that is
-// configured.
+// Publishes statements on the primary chain, each with its digest in a memo and, if configured, in the attestation
+// registry.
 
 import type { Anchor, AnchorAbsence, PushResult } from '@svc/api/attestations'
 import { ChainUnavailable } from '@svc/payments/nodes/node-pool'
@@ -10,7 +10,7 @@ import { type Context, unixNow } from '../context.ts'
 import { anchorKey } from '../continuity/documents.ts'
 import type { PublicationTable, Tx } from '../db/schema.ts'
 import type { AttestationRecord } from '../evidence/record.ts'
-import { noteOf } from '../evidence/statements.ts'
+import { documentIdsOf } from '../evidence/statements.ts'
 import { findAttestation } from '../evidence/store.ts'
 import { anchorError, NotPublished } from './errors.ts'
 import type { PreparedPublication, PrimaryChain } from './primary-chain.ts'
@@ -18,22 +18,22 @@ import { type Attempt, delayOf, limitsOf, type Publisher, publish } from './publ
 import { recordNotSent, recordOutcome } from './record-outcome.ts'
 import {
   deletePublication,
+  documentsOfSent,
   duePushes,
   findAnchor,
   findSent,
   insertPublication,
-  lockStanding,
-  notesOfSent,
+  lockAttestationOf,
   pageOfPublications,
   type Statement,
+  setAttestationStatus,
   setDeferral,
-  setStanding,
   takeDuePush,
 } from './store.ts'
 
 /** Nodes answer for at most this many signatures at a time. */
 const AT_ONCE = 256
-/** Beyond the time that a push waits: by then it has stopped or given up. */
+/** Longer than a push waits: after that it has stopped or timed out. */
 const GRACE_SECONDS = 5
 
 export const STATEMENTS: Publisher<PublicationTable, SolanaOutcome> = {
@@ -47,7 +47,7 @@ export const STATEMENTS: Publisher<PublicationTable, SolanaOutcome> = {
   landed: (context) =>
     pageOfPublications(context.database.db, 'landed', { sentBefore: unixNow(context), limit: AT_ONCE }),
   outcomes: ({ primaryChain }, sent) => outcomesOf(primaryChain!.nodes, sent),
-  notesOf: notesOfSent,
+  documentsOf: documentsOfSent,
   send: ({ primaryChain }, { raw }) => primaryChain!.nodes.send(raw),
   waitFor: ({ primaryChain, config }, sent) =>
     watchTransaction(primaryChain!.nodes, sent, config.anchors.waitSeconds * 1000),
@@ -55,10 +55,10 @@ export const STATEMENTS: Publisher<PublicationTable, SolanaOutcome> = {
   publishDue: queueDuePushes,
 }
 
-/** Jobs of the queue run beside others; this many are done long before the next run. */
+/** Jobs of the queue run beside others; this many finish long before the next run. */
 const PUSHES_AT_ONCE = 100
 
-/** Whatever became of the job that should have published them: it gave up, or a failed push left none. */
+/** Queues due statements again, even if the job that should have published them failed or is missing. */
 async function queueDuePushes(context: Context): Promise<void> {
   const { database, queue } = context
   const now = unixNow(context)
@@ -72,7 +72,7 @@ async function queueDuePushes(context: Context): Promise<void> {
 
 export type Publishable = AttestationRecord & { record: { envelope: EvidenceEnvelope } }
 
-/** Answers `superseded` when a newer statement must be published instead. */
+/** Returns `superseded` if a newer statement must be published instead. */
 export async function publishStatement(
   context: Context,
   primaryChain: PrimaryChain,
@@ -86,7 +86,7 @@ export async function publishStatement(
   }
 }
 
-/** While the newest blockhash stays the same, signing again gives the same transaction, which is noted once. */
+/** While the newest blockhash is unchanged, signing again gives the same transaction, which is recorded once. */
 const MAX_ROUNDS = 3
 
 function attemptOf(
@@ -121,10 +121,10 @@ function attemptOf(
       }
     },
     async insert(tx, { publication }) {
-      const standing = await lockStanding(tx, receipt_id)
-      return standing.sequence === sequence && insertPublication(tx, publication)
+      const attestation = await lockAttestationOf(tx, receipt_id)
+      return attestation.sequence === sequence && insertPublication(tx, publication)
     },
-    /** A deposit is no fee: lockers that open their accounts leave to others what publishing costs in a day. */
+    /** A deposit is not a fee: lockers that open accounts leave the daily budget for fees to others. */
     costs({ publication: { tx }, fee, deposit }) {
       const limits = [{ who: `deposit ${receipt_id}`, count: 0, seconds: DAY }]
       return [
@@ -132,24 +132,28 @@ function attemptOf(
         ...(deposit === 0 ? [] : [{ budget: 'registry_rent' as const, limits, tx, amount: deposit }]),
       ]
     },
-    async noted(tx, { publication }, note) {
-      const standing = await lockStanding(tx, receipt_id)
-      await setStanding(tx, standing, statement, { status: 'pushing', at: publication.sent_at, error: null })
-      note({ kind: 'publication', key: anchorKey(publication.tx, 'sent') })
+    async recorded(tx, { publication }, recordDocuments) {
+      const attestation = await lockAttestationOf(tx, receipt_id)
+      await setAttestationStatus(tx, attestation, statement, {
+        status: 'pushing',
+        at: publication.sent_at,
+        error: null,
+      })
+      recordDocuments({ kind: 'publication', key: anchorKey(publication.tx, 'sent') })
     },
     remove: (tx, { publication }) => deletePublication(tx, publication.tx),
     defer: (tx, refusal) => deferPush(tx, context, statement, refusal),
     async send({ publication }) {
-      // Another process may have made the statement, and stopped before it was in the journal.
-      await context.continuity.requireWritten(...noteOf({ record }))
+      // Another process may have made the statement and stopped before it was in the journal.
+      await context.continuity.requireWritten(...documentIdsOf({ record }))
       await primaryChain.nodes.send(publication.raw)
     },
   }
 }
 
 /**
- * Records why the statement waits, together with a job that publishes the statement that is the newest by then. Null
- * when another process has just sent a transaction of the receipt.
+ * Records why the statement waits, together with a job that publishes the newest statement at that time. Null if
+ * another process has just sent a transaction of the receipt.
  */
 async function deferPush(
   tx: Tx,
@@ -158,19 +162,19 @@ async function deferPush(
   refusal: Refusal,
 ): Promise<'superseded' | PushResult | null> {
   const { receipt_id, sequence } = statement
-  const standing = await lockStanding(tx, receipt_id)
-  if (standing.sequence !== sequence) return 'superseded'
-  if (standing.status === 'complete' || (await findSent(tx, receipt_id))) return null
+  const attestation = await lockAttestationOf(tx, receipt_id)
+  if (attestation.sequence !== sequence) return 'superseded'
+  if (attestation.status === 'complete' || (await findSent(tx, receipt_id))) return null
   const { reason, until } = refusal
   const deferral: AnchorAbsence = { reason, publish_after: isoSeconds(until) }
-  if (standing.deferral !== JSON.stringify(deferral))
+  if (attestation.deferral !== JSON.stringify(deferral))
     await setDeferral(tx, statement, { deferral, at: unixNow(context) })
   const delaySeconds = delayOf(context, refusal)
   await context.queue.enqueue(tx, 'push', { receipt_id }, { key: receipt_id, delaySeconds })
   return { ...deferral, status: 'deferred', reason, anchor: null, anchor_type: null, error: null }
 }
 
-/** Records the failure of a push that sent nothing; the outcome of a sent transaction is on record already. */
+/** Records the failure of a push that sent nothing; the outcome of a sent transaction is already recorded. */
 async function failed(context: Context, statement: Statement, problem: NotPublished): Promise<PushResult> {
   if (problem.tx === null) await recordNotSent(context, statement, problem)
   const anchor = await findAnchor(context.database.db, statement)
@@ -184,7 +188,7 @@ export function published(status: 'pushed' | 'already_anchored', anchor: Anchor)
 }
 
 function earlierStatementOpen(): NotPublished {
-  return new NotPublished('earlier_statement_open', 'the transaction of an earlier statement may still come')
+  return new NotPublished('earlier_statement_open', 'the transaction of an earlier statement may still land')
 }
 
 function problemOf(error: unknown): NotPublished {

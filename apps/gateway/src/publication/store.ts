@@ -1,6 +1,6 @@
 import type { Anchor, AnchorAbsence, AnchorError } from '@svc/api/attestations'
+import type { DocumentId } from '../continuity/document-id.ts'
 import { anchorKey } from '../continuity/documents.ts'
-import type { Noted } from '../continuity/noted.ts'
 import type { AttestationTable, Db, PaymentCodeTable, PublicationTable, Tx } from '../db/schema.ts'
 import { PUSH_AGAIN_SECONDS } from '../evidence/statements.ts'
 
@@ -21,8 +21,8 @@ export async function findPublication(db: Db, signature: string): Promise<Public
   return (await db.selectFrom('publications').selectAll().where('tx', '=', signature).executeTakeFirst()) ?? null
 }
 
-/** The name of a statement in the journal: sending a transaction makes the statement public. */
-export async function noteOfStatement(db: Db, { receipt_id, sequence }: Statement): Promise<Noted[]> {
+/** The journal's id of a statement: sending a transaction makes the statement public. */
+export async function documentIdOfStatement(db: Db, { receipt_id, sequence }: Statement): Promise<DocumentId[]> {
   const row = await db
     .selectFrom('statements')
     .select('statement_digest')
@@ -32,12 +32,12 @@ export async function noteOfStatement(db: Db, { receipt_id, sequence }: Statemen
   return row?.statement_digest ? [{ kind: 'statement', key: row.statement_digest }] : []
 }
 
-/** Of a transaction that was noted, and perhaps not sent. */
-export async function notesOfSent(db: Db, sent: PublicationTable): Promise<Noted[]> {
-  return [{ kind: 'publication', key: anchorKey(sent.tx, 'sent') }, ...(await noteOfStatement(db, sent))]
+/** The documents of a transaction that was recorded and perhaps not sent. */
+export async function documentsOfSent(db: Db, sent: PublicationTable): Promise<DocumentId[]> {
+  return [{ kind: 'publication', key: anchorKey(sent.tx, 'sent') }, ...(await documentIdOfStatement(db, sent))]
 }
 
-/** In the order they were sent. */
+/** In the order in which they were sent. */
 export function pageOfPublications(
   db: Db,
   state: PublicationTable['state'],
@@ -53,7 +53,7 @@ export function pageOfPublications(
     .execute()
 }
 
-/** False, with nothing written, when the receipt has an open transaction or the statement is published. */
+/** False, without a write, if the receipt has an open transaction or the statement is published. */
 export async function insertPublication(tx: Tx, row: PublicationTable): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await tx
     .insertInto('publications')
@@ -63,14 +63,14 @@ export async function insertPublication(tx: Tx, row: PublicationTable): Promise<
   return numInsertedOrUpdatedRows === 1n
 }
 
-/** For one that was inserted in the same transaction. */
+/** For a publication that was inserted in the same transaction. */
 export async function deletePublication(tx: Tx, signature: string): Promise<void> {
   await tx.deleteFrom('publications').where('tx', '=', signature).execute()
 }
 
 type Change = Pick<PublicationTable, 'state'> & Partial<Pick<PublicationTable, 'fee_lamports' | 'rent_lamports'>>
 
-/** False when the state has changed since it was read. */
+/** False if the state has changed since it was read. */
 export async function changePublication(
   tx: Tx,
   { tx: signature, state }: Pick<PublicationTable, 'tx' | 'state'>,
@@ -122,12 +122,12 @@ export async function setAnchor(tx: Tx, { receipt_id, sequence }: Statement, anc
 }
 
 /** Locks the row until the end of the transaction. Every change of publications takes this lock first. */
-export function lockStanding(tx: Tx, receiptId: string): Promise<AttestationTable> {
+export function lockAttestationOf(tx: Tx, receiptId: string): Promise<AttestationTable> {
   const row = tx.selectFrom('attestations').selectAll().where('receipt_id', '=', receiptId)
   return row.forUpdate().executeTakeFirstOrThrow()
 }
 
-interface Standing {
+interface StatusChange {
   status: 'computed' | 'pushing' | 'complete'
   at: number
   error: AnchorError | null
@@ -136,14 +136,14 @@ interface Standing {
 const FIRST_PAUSE_SECONDS = 15
 
 /**
- * For the row as it was locked. Does nothing unless `sequence` is its newest statement. Failed attempts leave
- * `status_since` as it is; after each, publishing pauses for as long as the statement has waited, an hour at most.
+ * For a locked row. Does nothing unless `sequence` is its newest statement. Failed attempts leave `status_since`
+ * unchanged; after each, publishing pauses for as long as the statement has waited, an hour at most.
  */
-export async function setStanding(
+export async function setAttestationStatus(
   tx: Tx,
   before: AttestationTable,
   { receipt_id, sequence }: Statement,
-  { status, at, error }: Standing,
+  { status, at, error }: StatusChange,
 ): Promise<void> {
   const status_since = before.status === 'complete' ? at : before.status_since
   const pause = Math.min(Math.max(at - (status_since ?? at), FIRST_PAUSE_SECONDS), PUSH_AGAIN_SECONDS)
@@ -176,7 +176,7 @@ export async function setDeferral(
     .execute()
 }
 
-/** The receipts whose newest statement is due to be published again, the longest due first. */
+/** The receipts whose newest statement is due to be published again, the longest overdue first. */
 export function duePushes(db: Db, now: number, limit: number): Promise<Pick<AttestationTable, 'receipt_id'>[]> {
   return db
     .selectFrom('attestations')
@@ -188,8 +188,8 @@ export function duePushes(db: Db, now: number, limit: number): Promise<Pick<Atte
 }
 
 /**
- * Puts off the next push of a receipt. False when another process was first. A release that does not know the column
- * leaves it as it is when it publishes the statement.
+ * Postpones the next push of a receipt. False if another process was first. An older release, which does not know the
+ * column, leaves it unchanged when it publishes the statement.
  */
 export async function takeDuePush(tx: Tx, receiptId: string, now: number): Promise<boolean> {
   const taken = await tx
@@ -209,7 +209,7 @@ export async function takeDuePush(tx: Tx, receiptId: string, now: number): Promi
   return taken !== undefined && taken.push_at !== null
 }
 
-/** Keeps the row that exists. */
+/** Leaves an existing row unchanged. */
 export async function recordPaymentCode(
   tx: Tx,
   row: Pick<PaymentCodeTable, 'receipt_id' | 'att_code' | 'recorded_at'>,
@@ -227,8 +227,8 @@ export function findPaymentCode(db: Db, receiptId: string): Promise<PaymentCodeT
 
 type SignedMemo = Pick<PaymentCodeTable, 'tx' | 'raw' | 'last_valid_height'>
 
-/** Replaces the `lost` transaction; false when another process was first. */
-export async function notePaymentMemo(
+/** Replaces the `lost` transaction; false if another process was first. */
+export async function recordPaymentMemo(
   tx: Tx,
   receiptId: string,
   lost: string | null,

@@ -1,4 +1,4 @@
-// Claims of payments: a chain transaction pays for its quotes once, and each quote gets one receipt.
+// Claims payments: a chain transaction pays for its quotes once, and each quote gets one receipt.
 
 import type { Quote } from '@svc/api/purchases'
 import type { ChainPayment } from '@svc/payments/payment'
@@ -8,7 +8,7 @@ import { newReceipt } from '@svc/payments/selling/new-receipt'
 import { toHex } from '@svc/protocol/bytes'
 import { receiptMessage, type SignedReceipt, signedReceipt } from '@svc/protocol/receipt'
 import { type Context, unixNow } from '../context.ts'
-import type { Note, Noted } from '../continuity/noted.ts'
+import type { DocumentId, RecordDocuments } from '../continuity/document-id.ts'
 import type { PaymentTransactionTable, Tx } from '../db/schema.ts'
 import { createLocker, type LockerCreation } from '../lockers/create-locker.ts'
 import { renewLocker } from './renewal.ts'
@@ -25,15 +25,24 @@ import {
   takeAuthorization,
   updatePaymentTransaction,
 } from './store.ts'
-import { type Noting, noteOverpaid, noteUnclaimed, requireNoted, secondPaymentOf } from './unclaimed/note-payment.ts'
+import {
+  type RecordResult,
+  recordOverpaid,
+  recordUnclaimed,
+  requireRecorded,
+  secondPaymentOf,
+} from './unclaimed/record-payment.ts'
 
-/** Shows that one chain transaction has paid quotes. Each payment protocol makes it from what its clients send. */
+/** Proves that one chain transaction has paid quotes. Each payment protocol builds it from its clients' input. */
 export interface PaymentProof {
-  /** The transaction. */
+  /** The id of the transaction. */
   tx: string
-  /** Whether it is taken as a whole, shared with other batches, or only by the authorization that was signed for the quote. */
+  /**
+   * Whether it is claimed as a whole, shared with other batches, or claimed only by the authorization that was signed
+   * for the quote.
+   */
   kind: Kind
-  /** What the chain shows of it; null where each quote has a receipt already. */
+  /** The payment on chain; null when each quote already has a receipt. */
   payment: ChainPayment | null
   /** In the order of the answer. */
   quotes: readonly [PaidQuote, ...PaidQuote[]]
@@ -43,17 +52,17 @@ type Kind = PaymentTransactionTable['kind']
 
 interface PaidQuote {
   request: PayRequest
-  /** Which of its legs was paid; null where it has a receipt already. */
+  /** The leg that was paid; null when the quote already has a receipt. */
   leg: QuotedLeg | null
 }
 
-/** What else happens in the same commit: with the receipts, or not at all. */
+/** Additional effects of the same commit, all or nothing. */
 export interface Consequences {
-  /** Throws where the caller may not have a receipt. */
+  /** Throws if the caller may not receive the receipt. */
   require?: (receipt: SignedReceipt) => void
-  /** Opens the locker of each receipt for its payer, also of a receipt that an earlier call has written. */
+  /** Opens the locker of each receipt for its payer, including receipts of earlier calls. */
   lockers?: { tags: readonly string[] }
-  /** For each receipt that this call writes. */
+  /** Runs for each receipt that this call writes. */
   andThen?: (tx: Tx) => Promise<unknown>
 }
 
@@ -61,14 +70,15 @@ interface Claimed {
   receipt: SignedReceipt
   /** Whether this call wrote the receipt. */
   isNew: boolean
-  /** Null where no locker was asked for. */
+  /** Null when no locker was requested. */
   locker: LockerCreation | null
 }
 
 /**
- * Turns pending quotes into paid ones: the claim on the transaction, the receipts, and the lockers that they open or renew
- * are one commit. Either all receipts are written or none. Of concurrent calls with one payment, one writes the receipt and
- * the others return it. A second payment of paid quotes is refused, and noted for refund in that commit.
+ * Turns pending quotes into paid ones. One commit contains the claim on the transaction, the receipts, and the lockers
+ * that they open or renew. Either all receipts are written or none. Of concurrent calls with one payment, one writes
+ * the receipt and the others return it. A second payment of paid quotes is rejected, and recorded for refund in the
+ * same commit.
  */
 export async function claim(
   context: Context,
@@ -77,7 +87,7 @@ export async function claim(
 ): Promise<[Claimed, ...Claimed[]]> {
   const { database, continuity } = context
   const receipts = await signReceipts(context, proof)
-  const claimed = await database.commit(async (tx, note): Promise<Claimed[] | Noting> => {
+  const claimed = await database.commit(async (tx, note): Promise<Claimed[] | RecordResult> => {
     const booked = await bookReceipts(tx, proof.kind, receipts, proof.payment?.authorizations ?? [])
     const written = new Map(booked.map((receipt) => [receipt.pay_req_id, receipt]))
     const earlier = await findEarlier(tx, proof, written)
@@ -88,7 +98,7 @@ export async function claim(
       const receipt = receiptOf(request.pay_req_id)
       if (!receipt) throw paymentRefused('transaction_already_used')
       consequences.require?.(receipt)
-      if (receipt.tx_hash !== proof.tx) return noteSecond(tx, note, proof, receipts, receiptOf)
+      if (receipt.tx_hash !== proof.tx) return recordSecond(tx, note, proof, receipts, receiptOf)
       if (isNew) {
         note(noteOf(receipt))
         await renewLocker(tx, receipt, paidAt(context, proof.payment))
@@ -102,13 +112,13 @@ export async function claim(
     }
     return done
   })
-  if ('isNoted' in claimed) return refuseSecond(context, claimed, receipts)
+  if ('isRecorded' in claimed) return refuseSecond(context, claimed, receipts)
   await continuity.requireWritten(...claimed.flatMap(({ isNew, receipt }) => (isNew ? [] : noteOf(receipt))))
   await continuity.requireWritten(...claimed.flatMap(({ locker }) => noteOfExisting(locker)))
-  return claimed as [Claimed, ...Claimed[]] // a proof is of at least one quote
+  return claimed as [Claimed, ...Claimed[]] // a proof covers at least one quote
 }
 
-/** Not yet written. */
+/** The receipts are not stored yet. */
 function signReceipts(context: Context, { payment, quotes }: PaymentProof): Promise<SignedReceipt[]> {
   return Promise.all(
     quotes.flatMap(({ request, leg }) => (leg && payment ? signReceipt(context, request, leg, payment) : [])),
@@ -122,16 +132,16 @@ async function signReceipt(
   payment: ChainPayment,
 ): Promise<SignedReceipt> {
   const { renewal } = (JSON.parse(quote) as Quote).extensions.svc
-  const goods = renewal ? { extends: renewal.receipt_id } : { proofId: toHex(context.randomBytes(16)) }
+  const purchase = renewal ? { extends: renewal.receipt_id } : { proofId: toHex(context.randomBytes(16)) }
   const key = await context.statementKeys.current()
-  const receipt = newReceipt({ payReqId, units, leg, payment, ...goods, confirmedAt: unixNow(context) })
+  const receipt = newReceipt({ payReqId, units, leg, payment, ...purchase, confirmedAt: unixNow(context) })
   return signedReceipt(receipt, key.publicKey, await key.sign(receiptMessage(receipt)))
 }
 
 /**
  * Writes the receipts of one chain transaction and returns the new ones. A quote that has a receipt gets no second one.
- * A single purchase takes the whole transaction; batches share it until its amount is used up; authorizations take what
- * each of them paid (T-01). If the transaction or an authorization in it is taken, nothing is written.
+ * A single purchase claims the whole transaction; batches share it until its amount is used up; an authorization claims
+ * its own amount (T-01). If the transaction or one of its authorizations is already claimed, nothing is written.
  */
 export async function bookReceipts(
   tx: Tx,
@@ -140,11 +150,11 @@ export async function bookReceipts(
   authorizations: readonly string[],
 ): Promise<SignedReceipt[]> {
   const [first] = receipts
-  if (!first || !(await mayUse(tx, kind, receipts, authorizations))) return []
+  if (!first || !(await isUnclaimed(tx, kind, receipts, authorizations))) return []
   const entry = await openEntry(tx, kind, receipts)
   if (!entry) return []
   const written: SignedReceipt[] = []
-  // Always in the same order: concurrent batches with quotes in common would deadlock otherwise.
+  // A fixed order prevents deadlocks between concurrent batches with common quotes.
   for (const receipt of receipts.toSorted((a, b) => (a.pay_req_id < b.pay_req_id ? -1 : 1))) {
     if (await insertReceipt(tx, receipt)) written.push(receipt)
   }
@@ -153,11 +163,12 @@ export async function bookReceipts(
   const { row, isNew, isRecorded } = entry
   const bound = (isNew ? 0n : BigInt(row.bound)) + paid
   if (bound > BigInt(row.received)) throw paymentRefused('amount_too_small')
-  // With nothing bound, other transactions paid these quotes first, and this one stays free for other quotes.
+  // If no receipt was written, other transactions paid these quotes first, and this one stays available for other
+  // quotes.
   if (bound === 0n && isNew) await deletePaymentTransaction(tx, row)
   else if (isRecorded && (isNew ? bound !== BigInt(row.bound) : written.length > 0))
     await updatePaymentTransaction(tx, { ...row, bound: String(bound) })
-  if (isNew && written[0]) await noteOverpaid(tx, written[0], bound)
+  if (isNew && written[0]) await recordOverpaid(tx, written[0], bound)
   return written
 }
 
@@ -165,8 +176,8 @@ function sumOf(receipts: readonly SignedReceipt[]): bigint {
   return receipts.reduce((sum, { paid_raw }) => sum + BigInt(paid_raw), 0n)
 }
 
-/** An authorization that was signed for one quote pays no other, no matter who sent or names it (T-46). */
-async function mayUse(
+/** An authorization that was signed for one quote pays no other, no matter who sends or names it (T-46). */
+async function isUnclaimed(
   tx: Tx,
   kind: Kind,
   receipts: readonly SignedReceipt[],
@@ -183,16 +194,19 @@ async function mayUse(
 }
 
 interface Entry {
-  /** A new one is bound by all receipts. */
+  /** All receipts count towards a new entry. */
   row: PaymentTransactionTable
   isNew: boolean
-  /** False where the row counts another asset. */
+  /** False when the row counts another asset. */
   isRecorded: boolean
-  /** What refunds of the asset leave to receipts; null without refunds (T-205). */
+  /** The amount that refunds of the asset leave for receipts; null without refunds (T-205). */
   unrefunded: bigint | null
 }
 
-/** The row of a chain transaction, locked until the database transaction ends; null when the transaction is taken. */
+/**
+ * The row of a chain transaction, locked until the database transaction ends; null when the transaction is already
+ * claimed.
+ */
 async function openEntry(tx: Tx, kind: Kind, receipts: readonly SignedReceipt[]): Promise<Entry | null> {
   const row = entryOf(kind, receipts[0] as SignedReceipt)
   const full = { ...row, bound: String(sumOf(receipts)) }
@@ -201,13 +215,13 @@ async function openEntry(tx: Tx, kind: Kind, receipts: readonly SignedReceipt[])
   const entry = { isNew: false, isRecorded: true, unrefunded: await unrefunded(tx, row) }
   if (known.kind === 'refund') return { ...entry, row }
   if (kind === 'single' || known.kind === 'lost') return null
-  // Another asset in the same transaction is other money. The authorization has a row of its own, and is taken once.
+  // Another asset in the same transaction is separate money. The authorization has its own row and is claimed once.
   if (kind === 'authorizations' && known.asset !== row.asset) return { ...entry, row, isRecorded: false }
   if (known.kind !== kind || known.asset !== row.asset) return null
   if (kind === 'authorizations') {
     return { ...entry, row: { ...known, received: String(BigInt(known.received) + BigInt(row.received)) } }
   }
-  // Another asset or amount means another destination, whose money this row does not count.
+  // Another asset or amount implies another destination, whose money this row does not count.
   return known.received === row.received ? { ...entry, row: known } : null
 }
 
@@ -231,13 +245,13 @@ function entryOf(kind: Kind, receipt: SignedReceipt): PaymentTransactionTable {
   }
 }
 
-/** A payment counts from when it was made, however late it is confirmed (AMB-06). */
+/** A payment counts from the time it was made, however late it is confirmed (AMB-06). */
 function paidAt(context: Context, payment: ChainPayment | null): number {
   const now = unixNow(context)
   return Math.min(payment?.blockTime ?? now, now)
 }
 
-/** Receipts that others wrote, or earlier calls, by quote. */
+/** Receipts that other or earlier calls wrote, by quote. */
 async function findEarlier(tx: Tx, { quotes }: PaymentProof, written: ReadonlyMap<string, SignedReceipt>) {
   const ids = quotes.map(({ request }) => request.pay_req_id).filter((id) => !written.has(id))
   const found = ids.length === 0 ? [] : await findReceiptsOfRequests(tx, ids)
@@ -245,41 +259,41 @@ async function findEarlier(tx: Tx, { quotes }: PaymentProof, written: ReadonlyMa
 }
 
 /**
- * Other transactions have paid some of the quotes. Where they have paid all, this one is a second payment; where not,
- * nothing is written, because the others may still be bought with it.
+ * Other transactions have paid some of the quotes. If they have paid all of them, this is a second payment. Otherwise
+ * nothing is written, because the payer can still buy the remaining quotes with it.
  */
-function noteSecond(
+function recordSecond(
   tx: Tx,
-  note: Note,
+  note: RecordDocuments,
   { tx: shown, quotes }: PaymentProof,
   [unwritten]: readonly SignedReceipt[],
   receiptOf: (payReqId: string) => SignedReceipt | undefined,
-): Promise<Noting> {
+): Promise<RecordResult> {
   const ids = quotes.map(({ request }) => request.pay_req_id)
   const paidOtherwise = ids.filter((id) => (receiptOf(id)?.tx_hash ?? shown) !== shown)
   if (paidOtherwise.length < ids.length) throw someQuotesPaid(paidOtherwise)
   if (!unwritten) throw paymentRefused('quote_already_paid')
-  return noteUnclaimed(tx, note, secondPaymentOf(unwritten))
+  return recordUnclaimed(tx, note, secondPaymentOf(unwritten))
 }
 
-/** Call it after the commit: the answer promises a refund, which must be durable. */
+/** Call after the commit: the answer promises a refund, which must be durable. */
 async function refuseSecond(
   context: Context,
-  { isNoted, isNew }: Noting,
+  { isRecorded, isNew }: RecordResult,
   [unwritten]: readonly SignedReceipt[],
 ): Promise<never> {
-  if (isNoted && !isNew && unwritten) await requireNoted(context, secondPaymentOf(unwritten))
-  throw isNoted ? secondPaymentRefused() : paymentRefused('quote_already_paid')
+  if (isRecorded && !isNew && unwritten) await requireRecorded(context, secondPaymentOf(unwritten))
+  throw isRecorded ? secondPaymentRefused() : paymentRefused('quote_already_paid')
 }
 
 function lockerTerms(context: Context) {
   return { createdAt: unixNow(context), maxPerOwner: context.config.payments.maxLockersPerOwner }
 }
 
-function noteOf({ receipt_id }: SignedReceipt): Noted {
+function noteOf({ receipt_id }: SignedReceipt): DocumentId {
   return { kind: 'receipt', key: receipt_id }
 }
 
-function noteOfExisting(locker: LockerCreation | null): Noted[] {
+function noteOfExisting(locker: LockerCreation | null): DocumentId[] {
   return locker?.outcome === 'existing' ? [{ kind: 'locker', key: locker.locker.locker_id }] : []
 }

@@ -1,4 +1,4 @@
-// Coins without value for the demo wallet of the pages, on the chains of `npm start`.
+// Worthless coins for the demo wallet of the pages, on the chains of `npm start`.
 
 import { DEV_GIFTS, type GivenCoins, type giveCoins } from '@svc/api/dev-chains'
 import type { Body } from '@svc/api/endpoint'
@@ -13,13 +13,13 @@ import { ValidationError } from '@svc/service/service-error'
 import { limitAnonymous } from '../auth/limits.ts'
 import type { Context } from '../context.ts'
 
-/** As many gifts in a minute as an address may otherwise make requests, divided by this. */
+/** The rate limit for coins is the limit for requests divided by this. */
 const COST = 20
 
-/** The nodes of the chains, which give coins away. */
+/** The nodes of the local chains, which hand out coins. */
 export type LocalChains = ReturnType<typeof connectLocalChains>
 
-/** Null in production, and where a chain is not on this machine: only local chains give coins away. */
+/** Null in production, and when a chain is not on this machine: only local chains hand out coins. */
 export function openLocalChains({ config, sales }: Context, { rpcUrls }: NodeUrls): LocalChains | null {
   const isLocal = [...rpcUrls.values()].flat().every(isOnThisMachine)
   return config.mode === 'development' && isLocal ? connectLocalChains(sales, { rpcUrls }) : null

@@ -1,4 +1,4 @@
-// What storage costs right now: which provider is sold, and the price of an order on each leg that can pay it.
+// The current price of storage: the provider to sell, and the price of an order on each leg that can pay it.
 
 import { PROVIDERS, type Provider } from '@svc/api/providers'
 import type { Price } from '@svc/api/purchases'
@@ -78,27 +78,30 @@ export function priceOrder(
   return { provider, units, unitPriceUsd, totalUsd, legs }
 }
 
-/** The provider to sell: the ordered one, or else the default. One that does not answer is not sold. */
+/** The provider to sell: the ordered one or the default. A provider that does not respond is not sold. */
 export async function chooseProvider(context: Context, order: Order, from: 'body' | 'query'): Promise<Provider> {
   const provider = orderedProvider(context.config, order, from)
   if (await context.providers.isUp(provider)) return provider
   const offered = await offeredProviders(context)
   const others = offered.length > 0 ? `name ${offered.join(' or ')} as provider, or ` : ''
-  throw new ServiceError('STORAGE_UNAVAILABLE', `${provider} does not answer right now`, {
+  throw new ServiceError('STORAGE_UNAVAILABLE', `${provider} is unavailable at the moment`, {
     hint: `${others}try again in a minute`,
     headers: { 'retry-after': '60' },
   })
 }
 
-/** An outage does not change the default: who relies on it must not find a locker somewhere else (PAY-03). */
+/** Keeps the default provider during an outage; a different one is never sold silently (PAY-03). */
 function orderedProvider(config: Config, order: Partial<Order>, from: 'body' | 'query'): Provider {
   const configured = configuredProviders(config)
   const provider = order.provider ?? configured[0]
   if (provider && configured.includes(provider)) return provider
-  throw new ValidationError({ loc: [from, 'provider'], msg: `is not offered here: choose ${configured.join(', ')}` })
+  throw new ValidationError({
+    loc: [from, 'provider'],
+    msg: `is not offered by this gateway: choose ${configured.join(', ')}`,
+  })
 }
 
-/** The providers that answer right now. */
+/** The providers that respond at the moment. */
 async function offeredProviders({ config, providers }: Context): Promise<Provider[]> {
   const health = await providers.health()
   return configuredProviders(config).filter((provider) => health.get(provider))

@@ -1,5 +1,5 @@
-// From an order to its quote, which is stored before it is answered with 402. Quotes for the same order at the same market
-// share a template: the next one is made and stored without its text.
+// From an order to its quote, which is stored before the 402 response is sent. Quotes for the same order at the same
+// market share a template: later ones are created and stored without their text.
 
 import { hash } from 'node:crypto'
 import type { Body } from '@svc/api/endpoint'
@@ -44,13 +44,13 @@ type Order = Body<typeof requestStorage>
 type QuoteAnswer = Answer<JsonText<Quote>>
 
 export interface Quotes {
-  /** By order. A leg or a rate that changes makes another market. */
+  /** By order. A changed leg or rate makes a different market. */
   templates: WeakMap<Market, Lru<string, OrderTemplate>>
   /** Durable when it resolves. */
   insert: (row: QuoteRow) => Promise<unknown>
 }
 
-/** Quotes for one order at one market are filled into it. */
+/** Quotes for one order at one market fill in this template. */
 interface OrderTemplate extends QuoteTemplate {
   provider: Provider
   units: number
@@ -85,22 +85,26 @@ export async function requestQuote(context: Context, order: Order, wire: WireReq
 }
 
 /**
- * The quote of this endpoint is paid with a transaction. Stock x402 clients that come with a signature are told the
- * endpoint where that is enough (ADD-21).
+ * The quote of this endpoint is paid with a transaction. A stock x402 client that sends a signature is referred to the
+ * endpoint that accepts it (ADD-21).
  */
 function refuseSignedPayment(config: Config, order: Order, { headers }: Pick<WireRequest, 'headers'>): void {
   const name = ['PAYMENT-SIGNATURE', 'X-PAYMENT'].find((header) => headers[header.toLowerCase()] !== undefined)
   if (name === undefined) return
   const isOnChainOnly = isRenewal(order)
   const x402Url = isOnChainOnly ? null : x402UrlOf(config)
-  const why = isOnChainOnly ? 'a renewal is paid on chain' : 'this gateway sends no signed payments'
-  throw new ServiceError('signed_payment_not_taken', `${name} pays nothing here; nothing was sent or changed`, {
-    hint:
-      x402Url === null
-        ? `${why}: ${PAY_YOURSELF}`
-        : `send the same body to POST ${x402Url}: x402 version 2 clients buy there`,
-    ...(x402Url !== null && { details: { x402_url: x402Url } }),
-  })
+  const why = isOnChainOnly ? 'renewals are paid on chain' : 'this gateway does not send signed payments'
+  throw new ServiceError(
+    'signed_payment_not_taken',
+    `this endpoint does not accept ${name}; nothing was sent or changed`,
+    {
+      hint:
+        x402Url === null
+          ? `${why}: ${PAY_YOURSELF}`
+          : `send the same body to POST ${x402Url}: it is for x402 version 2 clients`,
+      ...(x402Url !== null && { details: { x402_url: x402Url } }),
+    },
+  )
 }
 
 const PAY_YOURSELF = 'pay an entry of accepts yourself, then confirm with POST /v1/storage/confirm'
@@ -126,7 +130,7 @@ function keyedFields(body: Order): Pick<KeyedOrder, 'order' | 'unknown'> {
   return { order: [units, provider, pay_network, pay_asset, ...(renewed === undefined ? [] : [renewed])], unknown }
 }
 
-/** Kept in full, because it may be asked for again. */
+/** Stored in full, because it may be requested again. */
 async function newPayRequest(context: Context, order: Order): Promise<PayRequest> {
   if (isRenewal(order)) return newRenewalRequest(context, order)
   const template = await templateOf(context, order)
@@ -140,10 +144,10 @@ async function requestRenewal(context: Context, order: RenewalOrder, wire: WireR
   return quoteAnswer(context, request, wire)
 }
 
-/** Kept in full, because it is for one locker only. */
+/** Stored in full, because it is for one locker only. */
 async function newRenewalRequest(context: Context, order: RenewalOrder): Promise<PayRequest> {
   const locker = await findRenewed(context, order)
-  const provider = locker.provider as Provider // from the quote that it was bought with
+  const provider = locker.provider as Provider // from the original quote
   const facts = newQuoteFacts(context, await priceStorage(context, { ...order, provider }, 'body'))
   const renewal = renewalOf(locker, scaleTerms(facts.terms, facts.units), unixNow(context))
   // The x402 endpoint sells new lockers only.
@@ -156,7 +160,7 @@ function quoteAnswer({ config }: Context, request: PayRequest, wire: WireRequest
   return selling.paymentRequired(request.quote, plainOfferText(quote), challenges)
 }
 
-/** What a quote's challenges ask for. A renewal is paid on chain only: what payers have signed opens a new locker. */
+/** The content of a quote's challenges. A renewal is paid on chain only: a signed payment opens a new locker. */
 export function storageCharges(config: Config, { accepts, extensions }: Quote): QuoteCharges {
   const takesAuthorizations = config.x402.takesAuthorizations && extensions.svc.renewal === undefined
   return quoteCharges(accepts, payeeOf(config, takesAuthorizations))
@@ -168,7 +172,7 @@ export function textsOf({ pay_req_id, expires_at }: Pick<PayRequest, 'pay_req_id
 
 const MAX_TEMPLATES = 500
 
-/** Made once for an order and a market. */
+/** Created once for each order and market. */
 async function templateOf(context: Context, order: Order): Promise<OrderTemplate> {
   const provider = await chooseProvider(context, order, 'body')
   const market = await context.sales.market()
@@ -188,25 +192,25 @@ async function templateOf(context: Context, order: Order): Promise<OrderTemplate
   return template
 }
 
-/** A template is stored again after this time, so that a sweep never takes one away that quotes are being made from. */
-const STORE_AGAIN_SECONDS = 3600
-export const TEMPLATE_KEPT_SECONDS = 86_400
+/** A template is stored again after this time, so that the sweep never deletes one in use. */
+const RENEW_TEMPLATE_SECONDS = 3600
+export const TEMPLATE_LIFETIME_SECONDS = 86_400
 
 /** Durable when it resolves. The template is stored before the first of its quotes. */
 async function storeQuote(context: Context, template: OrderTemplate, id: NewQuoteId): Promise<void> {
   const { provider, units, stored } = template
   const { payReqId, createdAt, expiresAt } = id
-  if (template.storedAt <= createdAt - STORE_AGAIN_SECONDS) {
+  if (template.storedAt <= createdAt - RENEW_TEMPLATE_SECONDS) {
     await context.database.commit((tx) => storeTemplate(tx, stored, createdAt))
     template.storedAt = createdAt
   }
   await context.quotes.insert([payReqId, createdAt, expiresAt, provider, units, stored.id])
 }
 
-/** The same for everybody who orders the same at the same rates. */
+/** The facts that all quotes for the same order at the same rates share. */
 interface OfferFacts extends PricedOrder {
   baseUrl: string
-  /** Null while the x402 endpoint sells nothing, and for what is not sold there. */
+  /** Null while the x402 endpoint sells nothing, and for orders that it does not sell. */
   x402Url: string | null
   isDevelopment: boolean
   /** For one unit. */
@@ -230,7 +234,7 @@ function offerFacts(config: Config, priced: PricedOrder): OfferFacts {
   return { ...priced, baseUrl, x402Url: x402UrlOf(config), isDevelopment: config.mode === 'development', terms }
 }
 
-/** Where stock x402 clients buy; null where this gateway sends no signed payments. */
+/** Where stock x402 clients buy; null when this gateway sends no signed payments. */
 function x402UrlOf({ http, x402 }: Pick<Config, 'http' | 'x402'>): string | null {
   return x402.isOpen ? `${http.baseUrl}/v1/x402/storage` : null
 }
@@ -250,11 +254,11 @@ export function quoteBody(facts: OfferFacts & selling.QuoteId & { renewal?: Rene
   const body = selling.quoteBody({
     ...facts,
     url: `${baseUrl}/v1/storage/request`,
-    description: `${units} unit${units === 1 ? '' : 's'} of storage at ${provider}${renewal ? ', for a locker that is there' : ''}`,
+    description: `${units} unit${units === 1 ? '' : 's'} of storage at ${provider}${renewal ? ', for an existing locker' : ''}`,
     confirmUrl: confirmUrlOf(facts),
     confirmHeaders: [],
     lastStep: renewal
-      ? `The receipt proves the payment; ${renewal.locker_id} is open as before.`
+      ? `The receipt proves the payment; ${renewal.locker_id} remains open.`
       : 'Keep the receipt: it opens the locker.',
     terms: scaleTerms(facts.terms, units),
     priceSummary: {
@@ -278,7 +282,7 @@ function scaleTerms(terms: Terms, units: number): Terms {
   }
 }
 
-/** `quote` is the whole 402 body: a confirmation is judged by it, whatever changes later. */
+/** `quote` is the whole 402 body: it determines how a confirmation is judged, whatever changes later. */
 export function payRequestOf(
   { payReqId, createdAt, expiresAt, provider, units }: Pick<QuoteFacts, 'provider' | 'units'> & NewQuoteId,
   quote: string,

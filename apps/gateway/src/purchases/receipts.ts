@@ -1,4 +1,4 @@
-// The receipts of payments: read, checked and found.
+// Reads, verifies and finds the receipts of payments.
 
 import { toHex } from '@svc/protocol/bytes'
 import { unixSeconds } from '@svc/protocol/evidence'
@@ -10,7 +10,7 @@ import type { Context } from '../context.ts'
 import type { KeysAt } from '../keys/keys-at.ts'
 import { findReceiptsOfTransaction, findReceiptText } from './store.ts'
 
-/** The stored text, which is answered without parsing it. */
+/** The stored text, which is returned without parsing it. */
 export async function readReceiptText({ database, continuity }: Context, id: string): Promise<string> {
   const text = await findReceiptText(database.db, id)
   if (text === null) throw receiptNotFound(continuity)
@@ -23,9 +23,9 @@ export async function readReceipt(context: Context, id: string): Promise<SignedR
 }
 
 /**
- * Believes only the keys that the gateway lists for the time of the receipt (ADD-07), never a key because it stands in
- * the receipt. A receipt of a key that was revoked later is good: it is in the database, and older than the theft. The
- * answer holds the signed message and the key, so that anybody can repeat the check.
+ * Trusts only the keys that the gateway lists for the time of the receipt (ADD-07), never a key merely because the
+ * receipt names it. A receipt of a key that was revoked later is valid: it is in the database and older than the theft.
+ * The answer contains the signed message and the key, so that anyone can repeat the check.
  */
 export async function verifyReceipt(context: Context & { keysAt: KeysAt }, id: string) {
   const receipt = await readReceipt(context, id)
@@ -60,7 +60,7 @@ export async function findByTransaction(
 
 function noReceiptOf(tx: string): ServiceError {
   return new ServiceError('receipt_not_found', 'no receipt names this transaction', {
-    hint: 'if it paid a quote, POST /v1/storage/confirm with its pay_req_id and X402-TX makes the receipt',
+    hint: 'if it paid a quote, POST /v1/storage/confirm with its pay_req_id and X402-TX creates the receipt',
     details: { tx: tx.slice(0, 100) },
   })
 }

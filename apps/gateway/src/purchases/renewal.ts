@@ -1,5 +1,5 @@
-// Purchases that extend a locker (ADD-17): what is quoted, and what happens once it is paid. Anybody who knows its receipt
-// may pay: it can only gain by that. The receipt, the links and the statements of the locker stay as they are.
+// Purchases that extend a locker (ADD-17): their quotes, and their effect once paid. Anyone who knows the locker's
+// receipt may pay, because it only benefits. The receipt, the links and the statements of the locker stay unchanged.
 
 import type { Quote, Renewal } from '@svc/api/purchases'
 import { lockerId } from '@svc/protocol/ids'
@@ -28,20 +28,20 @@ export async function findRenewed({ database }: Context, order: RenewalOrder): P
   const locker = renewable(found.receipt, found.locker)
   requireWritable(locker)
   if (order.provider === undefined || order.provider === locker.provider) return locker
-  throw new ValidationError({ loc: ['body', 'provider'], msg: `the locker is at ${locker.provider}: leave it out` })
+  throw new ValidationError({ loc: ['body', 'provider'], msg: `the locker is at ${locker.provider}: omit this field` })
 }
 
-/** The locker that a receipt opened, for a quote that extends it. */
+/** The locker of a receipt, for a quote that extends it. */
 function renewable(receipt: SignedReceipt, locker: Locker | null): Locker {
   if (receipt.extends !== undefined)
-    throw receiptIsRenewal(receipt.extends, 'name the receipt that the locker was opened with, which is in details')
+    throw receiptIsRenewal(receipt.extends, 'use the original receipt of the locker, which is in details')
   if (locker) return locker
-  throw new ServiceError('locker_not_found', 'this receipt has not opened its locker yet', {
-    hint: 'its payer opens it with POST /v1/storage/signed_provision; then it can be renewed',
+  throw new ServiceError('locker_not_found', 'the locker of this receipt is not open yet', {
+    hint: 'its payer must open it with POST /v1/storage/signed_provision before it can be renewed',
   })
 }
 
-/** A locker may be restricted after its renewal was quoted: nothing is sold to it then (T-165). */
+/** A locker may be restricted after its renewal was quoted: then nothing is sold to it (T-165). */
 export async function requireForSale({ database }: Context, { extensions }: Quote): Promise<void> {
   const { renewal } = extensions.svc
   const found = renewal && (await findReceiptAndLocker(database.db, renewal.receipt_id))
@@ -49,8 +49,8 @@ export async function requireForSale({ database }: Context, { extensions }: Quot
 }
 
 /**
- * What the locker has once it is paid; exact for a payment at this moment. It says when the locker ends and how much was
- * bought for it, never how much of it is used (T-57).
+ * The locker's terms after the renewal; exact for a payment at this moment. They include the end of the locker and the
+ * total that was bought, but never its usage (T-57).
  */
 export function renewalOf(locker: Locker, bought: Parameters<typeof extended>[1], now: number): Renewal {
   const { terms, expires_at } = extended(locker, bought, now)
@@ -60,8 +60,8 @@ export function renewalOf(locker: Locker, bought: Parameters<typeof extended>[1]
 }
 
 /**
- * Extends the locker that a new receipt names, in the transaction that writes the receipt. A receipt extends once: its
- * renewal has a row. It begins when it was paid, in Unix seconds.
+ * Extends the locker of a new receipt, in the transaction that writes the receipt. A receipt extends only once: its
+ * renewal has a row. The renewal begins at the time of payment, in Unix seconds.
  */
 export async function renewLocker(tx: Tx, receipt: SignedReceipt, paidAt: number): Promise<void> {
   const { receipt_id, extends: of } = receipt

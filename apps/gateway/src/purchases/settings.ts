@@ -1,4 +1,4 @@
-// Settings of the purchases room: prices, terms, the locker limit, and the keys that send x402 payments.
+// Settings of purchases: prices, terms, the locker limit, and the keys that send x402 payments.
 
 import { NETWORKS, type Network } from '@svc/api/networks'
 import { isSlow, PROVIDERS, type Provider } from '@svc/api/providers'
@@ -13,7 +13,7 @@ import {
 import { readInteger, type SettingsReader } from '@svc/service/program/config'
 import { readEvmKey } from '@svc/service/program/evm-keys'
 import { readOptionalKey } from '@svc/service/program/keys'
-import { readKeptDays } from '../continuity/settings.ts'
+import { readRetentionDays } from '../continuity/settings.ts'
 
 export interface PaymentConfig extends SalesConfig {
   /** USD for one unit, as decimal text. */
@@ -21,13 +21,13 @@ export interface PaymentConfig extends SalesConfig {
   /** For one unit. */
   terms: Record<Provider, Terms>
   maxLockersPerOwner: number
-  /** How long a quote is kept that nobody paid. */
+  /** How long an unpaid quote is stored. */
   unpaidQuoteSeconds: number
-  /** LogView for payments by Solana Pay codes. */
+  /** Watches for payments with Solana Pay codes. */
   watch: {
-    /** Questions to the nodes, of all replicas together; 0 watches nothing. */
+    /** Queries to the nodes, by all replicas together; 0 disables watches. */
     callsPerMinute: number
-    /** Quotes at a time. */
+    /** The limit for watched quotes. */
     maxQuotes: number
   }
 }
@@ -44,17 +44,17 @@ export function readPaymentConfig(settings: SettingsReader, isProduction: boolea
   const [sales, secrets] = readSalesConfig(settings, isProduction)
   const config = {
     ...sales,
-    // Its defaults have all of them.
+    // The defaults contain all prices.
     unitPrices: readPrices(settings, 'UNIT_PRICES_USD', PROVIDERS) as PaymentConfig['unitPrices'],
     terms: terms(settings),
     maxLockersPerOwner: settings.integer('MAX_LOCKERS_PER_OWNER', { min: 1, max: 1_000_000 }),
-    unpaidQuoteSeconds: readKeptDays(settings, 'unpaid_quotes') * 86_400,
+    unpaidQuoteSeconds: readRetentionDays(settings, 'unpaid_quotes') * 86_400,
     watch: readWatch(settings),
   }
   return [config, secrets]
 }
 
-/** Adds to the terms of a provider that its files are on the gateway's own disk, where that is so (ADD-12). */
+/** Adds a notice to the terms of a provider whose files are on the gateway's own disk (ADD-12). */
 export function withStorageNotice(
   terms: PaymentConfig['terms'],
   drivers: Partial<Record<Provider, 'local' | 'own'>>,
@@ -66,7 +66,7 @@ export function withStorageNotice(
   return Object.fromEntries(entries)
 }
 
-/** Says in the terms that writes beyond them are refused, where that is so (T-56). */
+/** Adds a notice to the terms that writes beyond them are rejected (T-56). */
 export function withEnforcedNotice(terms: PaymentConfig['terms'], isEnforced: boolean): PaymentConfig['terms'] {
   if (!isEnforced) return terms
   const entries = PROVIDERS.map((provider) => [provider, { ...terms[provider], enforced: true }])
@@ -82,7 +82,7 @@ function readWatch(settings: SettingsReader): PaymentConfig['watch'] {
   }
 }
 
-/** How long a caller waits for a chain before the answer is that the outcome is not known yet. */
+/** How long a caller waits for a chain before the answer states that the outcome is unknown. */
 export function readWait(settings: SettingsReader, what: 'anchor' | 'x402'): number {
   const seconds = settings.pairs('CHAIN_WAIT_SECONDS', ['anchor', 'x402']).get(what)?.at(-1) ?? ''
   return readInteger(settings, `CHAIN_WAIT_SECONDS: ${what}`, seconds, { min: 0, max: 300 })
@@ -103,23 +103,23 @@ function terms(settings: SettingsReader): Record<Provider, Terms> {
       ([key, value]) => keys.includes(key) && Number.isSafeInteger(value) && Number(value) > 0,
     )
     if (!isKnown || !areTerms)
-      settings.problem(`TERMS has something unknown under "${provider}": it takes ${keys.join(', ')}`)
+      settings.problem(`TERMS contains an unknown key under "${provider}": the allowed keys are ${keys.join(', ')}`)
   }
   return Object.fromEntries(
     PROVIDERS.map((provider) => [provider, { ...defaultTerms(provider, given[provider]), ...given[provider] }]),
   ) as Record<Provider, Terms>
 }
 
-/** Slow providers remove nothing and are paid for each byte that is stored: what was sold is what may be paid for. */
+/** Slow providers never delete and charge for each stored byte: the sold storage is the most that may be delivered. */
 function defaultTerms(provider: string, given: Partial<Terms> = {}): Terms {
   if (!PROVIDERS.some((name) => name === provider && isSlow(name))) return DEFAULT_TERMS
   return { ...DEFAULT_TERMS, settled_limit_bytes: given.storage_limit_bytes ?? DEFAULT_TERMS.storage_limit_bytes }
 }
 
 export interface X402Config {
-  /** Whether there is a key to send payments with. */
+  /** Whether there is a key to send payments. */
   isOpen: boolean
-  /** Whether there is one for EVM chains, where payments are authorizations that anybody may send. */
+  /** Whether there is a key for EVM chains, where payments are authorizations that anyone may send. */
   takesAuthorizations: boolean
   /** How long a request waits for the chain before it answers that the payment is pending. */
   waitSeconds: number
@@ -130,7 +130,7 @@ export interface X402Secrets {
   evmFacilitatorKey: Uint8Array | null
 }
 
-/** A family without a key takes no signed payments. The keys also pay the network fees. */
+/** A family without a key accepts no signed payments. The keys also pay the network fees. */
 export function readX402Settings(
   settings: SettingsReader,
   { chains }: Pick<SalesConfig, 'chains'>,

@@ -9,13 +9,13 @@ import type { X402Secrets } from './settings.ts'
 
 interface PurchasesState {
   quotes: Quotes
-  /** Up to which transaction a page has read those that name the reference of a quote, by quote. */
+  /** The last transaction of a quote's reference that a page has read, by quote. */
   passed: Lru<string, string>
-  /** What sends signed payments, for each chain that has a key to send them with. */
+  /** The senders of signed payments, for each chain that has a key. */
   settlers: ReadonlyMap<Network, Settler>
-  /** Of x402 offers, by what they say. */
+  /** Signed x402 offers, by content. */
   offerSignatures: Lru<string, string>
-  /** Null unless this gateway is for development, with chains on this machine. */
+  /** Null unless this gateway is for development and its chains are on this machine. */
   localChains: LocalChains | null
 }
 
@@ -24,7 +24,7 @@ declare module '../context.ts' {
 }
 
 const MAX_OFFERS = 1000
-/** Of quotes whose buyers wait for a payment by Solana Pay. */
+/** Quotes whose buyers wait for a payment by Solana Pay. */
 const MAX_PASSED = 10_000
 
 export async function openPurchases(context: Context, secrets: SalesSecrets & X402Secrets): Promise<PurchasesState> {
@@ -37,7 +37,7 @@ export async function openPurchases(context: Context, secrets: SalesSecrets & X4
   }
 }
 
-/** Imports the x402 libraries only where they are used: they would slow down every start of a gateway. */
+/** Imports the x402 libraries only if they are used: they would slow down every start of a gateway. */
 async function openSettlers(
   { config }: Context,
   { svmFeePayerSeed, evmFacilitatorKey, rpcUrls }: SalesSecrets & X402Secrets,

@@ -13,9 +13,9 @@ import type {
 } from '../db/schema.ts'
 
 export interface PayRequest extends Omit<Selectable<PayRequestTable>, 'template_id'> {
-  /** The whole body of the 402 answer. */
+  /** The whole body of the 402 response. */
   quote: string
-  /** A row as it is stored may lack its quote: the compiler refuses it here. */
+  /** The stored row may lack its quote: the compiler rejects such a row here. */
   template_id?: never
 }
 
@@ -43,7 +43,7 @@ export async function insertPayRequest(tx: Tx, request: PayRequest): Promise<voi
   await tx.insertInto('pay_requests').values(request).execute()
 }
 
-/** The columns of a quote that is stored by its template, in the order of the query. */
+/** The columns of a quote with a template, in the order of the query. */
 export type QuoteRow = readonly [
   payReqId: string,
   createdAt: number,
@@ -81,7 +81,7 @@ export async function storeTemplate(tx: Tx, { id, text }: { id: string; text: st
     .execute()
 }
 
-/** Deletes templates that no quote has any more and that were stored before then. */
+/** Deletes unused templates that were stored before that time. */
 export async function deleteUnusedTemplates(tx: Tx, storedBefore: number): Promise<void> {
   await tx
     .deleteFrom('quote_templates')
@@ -98,7 +98,7 @@ export async function deleteUnusedTemplates(tx: Tx, storedBefore: number): Promi
     .execute()
 }
 
-/** The end of the n-th newest of the quotes that ended before then; null where there are fewer. */
+/** The end of the n-th newest quote that ended before that time; null if there are fewer. */
 export async function nthEndBefore(db: Db, before: number, n: number): Promise<number | null> {
   const row = await db
     .selectFrom('pay_requests')
@@ -111,7 +111,7 @@ export async function nthEndBefore(db: Db, before: number, n: number): Promise<n
   return row?.expires_at ?? null
 }
 
-/** Deletes up to `limit` quotes without a receipt that expired before then; returns how many. */
+/** Deletes up to `limit` quotes without a receipt that expired before that time; returns how many. */
 export async function deleteUnpaidQuotes(
   tx: Tx,
   { before, settledBefore }: { before: number; settledBefore: number },
@@ -124,33 +124,33 @@ export async function deleteUnpaidQuotes(
     .select('p.pay_req_id')
     .where('p.expires_at', '<', before)
     .where('r.pay_req_id', 'is', null)
-    // Its payment is still looked for on chain, for as long as it takes where it was made.
+    // Its payment is still being searched for on chain; a payment that was made has no time limit.
     .where((eb) => eb.or([eb('s.pay_req_id', 'is', null), eb('p.expires_at', '<', settledBefore)]))
     .where('s.searched_to', 'is', null)
     .limit(limit)
     .execute()
   const ids = rows.map(({ pay_req_id }) => pay_req_id)
   if (ids.length === 0) return 0
-  // A payment by x402 that never landed; its signature has long expired.
+  // An x402 payment that never landed; its signature has long expired.
   await tx.deleteFrom('x402_settlements').where('pay_req_id', 'in', ids).execute()
   await tx.deleteFrom('pay_requests').where('pay_req_id', 'in', ids).execute()
   return ids.length
 }
 
-export interface KeptKey {
+export interface StoredKey {
   idempotency_key: string
   body_sha256: string
   pay_req_id: string
   created_at: number
 }
 
-export async function findIdempotencyKey(db: Db, key: string): Promise<KeptKey | null> {
+export async function findIdempotencyKey(db: Db, key: string): Promise<StoredKey | null> {
   const row = await db.selectFrom('idempotency_keys').selectAll().where('idempotency_key', '=', key).executeTakeFirst()
   return row ?? null
 }
 
-/** Takes the key for a quote; false when another quote has it. `replacing` is the quote that may lose the key. */
-export async function takeIdempotencyKey(tx: Tx, key: KeptKey, replacing: string | null): Promise<boolean> {
+/** Assigns the key to a quote; false when another quote has it. `replacing` is the quote that may lose the key. */
+export async function takeIdempotencyKey(tx: Tx, key: StoredKey, replacing: string | null): Promise<boolean> {
   const { numInsertedOrUpdatedRows = 0n } = await tx
     .insertInto('idempotency_keys')
     .values(key)
@@ -164,7 +164,7 @@ export async function takeIdempotencyKey(tx: Tx, key: KeptKey, replacing: string
   return numInsertedOrUpdatedRows > 0n
 }
 
-/** Does nothing where another quote has the key. */
+/** Does nothing when another quote has the key. */
 export async function releaseIdempotencyKey(tx: Tx, key: string, payReqId: string): Promise<void> {
   await tx
     .deleteFrom('idempotency_keys')
@@ -173,11 +173,11 @@ export async function releaseIdempotencyKey(tx: Tx, key: string, payReqId: strin
     .execute()
 }
 
-export async function forgetIdempotencyKeys(tx: Tx, before: number): Promise<void> {
+export async function deleteIdempotencyKeys(tx: Tx, before: number): Promise<void> {
   await tx.deleteFrom('idempotency_keys').where('created_at', '<', before).execute()
 }
 
-/** The receipt's JSON, as it is answered. */
+/** The JSON of the receipt, as returned to clients. */
 export async function findReceiptText(db: Db, receiptId: string): Promise<string | null> {
   const row = await db.selectFrom('receipts').select('receipt').where('receipt_id', '=', receiptId).executeTakeFirst()
   return row?.receipt ?? null
@@ -226,13 +226,13 @@ const addReceipt = prepared(
       .onConflict((conflict) => conflict.column('pay_req_id').doNothing()),
 )
 
-/** In no order. */
+/** In no particular order. */
 export async function findPayRequests(db: Db, payReqIds: readonly string[]): Promise<PayRequest[]> {
   if (payReqIds.length === 0) return []
   return (await storedPayRequests(db).where('p.pay_req_id', 'in', payReqIds).execute()).map(payRequest)
 }
 
-/** In no order. Requests that are not paid have none. */
+/** In no particular order. Unpaid requests have no receipt. */
 export async function findReceiptsOfRequests(db: Db, payReqIds: readonly string[]): Promise<SignedReceipt[]> {
   const rows = await db.selectFrom('receipts').select('receipt').where('pay_req_id', 'in', payReqIds).execute()
   return rows.map(({ receipt }) => JSON.parse(receipt))
@@ -243,7 +243,7 @@ export async function findReceiptsOfTransaction(db: Db, tx: string): Promise<Sig
   return rows.map(({ receipt }) => JSON.parse(receipt))
 }
 
-/** False when the transaction is claimed already. */
+/** False when the transaction is already claimed. */
 export async function insertPaymentTransaction(tx: Tx, row: PaymentTransactionTable): Promise<boolean> {
   const { network, tx: paidBy, kind, payer, asset, received, bound } = row
   const { numAffectedRows } = await addPaymentTransaction(tx, network, paidBy, kind, payer, asset, received, bound)
@@ -300,7 +300,7 @@ export function findRefunds(db: Db, { network, tx }: PaymentKey): Promise<Refund
   return refunds.orderBy('position').execute()
 }
 
-/** What receipts account for, in one asset. */
+/** The amount that receipts account for, in one asset. */
 export async function claimedAmount(db: Db, { network, tx, asset }: PaymentKey & { asset: string }): Promise<bigint> {
   const receipts = await findReceiptsOfTransaction(db, tx)
   return receipts
@@ -308,7 +308,7 @@ export async function claimedAmount(db: Db, { network, tx, asset }: PaymentKey &
     .reduce((sum, { paid_raw }) => sum + BigInt(paid_raw), 0n)
 }
 
-/** Takes an authorization for a quote; false when it is for another quote. */
+/** Assigns an authorization to a quote; false when it belongs to another quote. */
 export async function takeAuthorization(tx: Tx, row: PaymentAuthorizationTable): Promise<boolean> {
   await tx
     .insertInto('payment_authorizations')
@@ -319,7 +319,7 @@ export async function takeAuthorization(tx: Tx, row: PaymentAuthorizationTable):
   return owner === row.pay_req_id
 }
 
-/** The quotes that authorizations are for, as far as they are known. */
+/** The quotes of authorizations, as far as they are known. */
 export async function findAuthorizationOwners(db: Db, network: string, ids: readonly string[]): Promise<string[]> {
   if (ids.length === 0) return []
   const query = db.selectFrom('payment_authorizations').select('pay_req_id').where('network', '=', network)
@@ -339,7 +339,7 @@ interface ReceiptCount {
   receipts: number
 }
 
-/** Receipts that one query counts: SQLite holds up everything else meanwhile. */
+/** Receipts that one query counts: a query blocks everything else on SQLite. */
 const COUNT_PAGE = 2000
 
 /** Several rows may have the same network and asset. */

@@ -5,12 +5,12 @@ import { type Context, unixNow } from '../context.ts'
 import { receivedSums } from '../db/received-sums.ts'
 import { countReceipts } from './store.ts'
 
-/** Balances come from the chain, sales from the database. Their difference is what left the treasury. */
+/** Balances come from the chain, sales from the database. The difference is the amount that left the treasury. */
 export async function summarizeTreasury(context: Context): Promise<TreasurySummary> {
   const sold = await readSales(context)
   const networks = context.sales.treasuries.map(async ({ network, address, legs, balances }) => {
     const held = await balances.read(legs)
-    if (held.includes(null)) context.log.warn({ network: network.name }, 'a treasury balance could not be read')
+    if (held.includes(null)) context.log.warn({ network: network.name }, 'cannot read a treasury balance')
     return { network: network.name, address, assets: legs.map((leg, i) => assetSummary(leg, held[i] ?? null, sold)) }
   })
   return {

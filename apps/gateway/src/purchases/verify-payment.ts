@@ -18,11 +18,11 @@ export async function verifyPayment(context: Context, receiptId: string, wire: W
   const receipt = await readReceipt(context, receiptId)
   if (!receipt.tx_hash) {
     throw new ServiceError('receipt_has_no_tx_hash', 'this receipt names no transaction', {
-      hint: 'only receipts of on-chain payments can be checked',
+      hint: 'only receipts of on-chain payments can be verified',
     })
   }
   const leg = await legOf(context, receipt)
-  const reading = await readAgain(context, receipt, leg)
+  const reading = await rereadPayment(context, receipt, leg)
   if (reading.outcome === 'unavailable') throw chainUnavailable()
   if (reading.outcome === 'not_found')
     throw new ServiceError('tx_not_found_on_chain', 'the chain does not show the transaction of this receipt')
@@ -39,14 +39,17 @@ export async function verifyPayment(context: Context, receiptId: string, wire: W
   }
 }
 
-/** The destination comes from the quote, because the treasury may have changed since. A quote may be gone, though. */
+/**
+ * The destination comes from the quote, because the treasury may have changed since. A quote may have been deleted,
+ * though.
+ */
 async function legOf(context: Context, receipt: SignedReceipt): Promise<QuotedLeg> {
   const { pay_req_id, network: pay_network, pay_asset } = receipt
   const network = networkNamed(pay_network)
   const request = network && (await findPayRequest(context.database.db, pay_req_id))
   if (request) {
     const { accepts } = JSON.parse(request.quote) as Partial<Quote>
-    // That of an imported receipt: nobody knows where its payment had to arrive.
+    // The quote of an imported receipt is unknown, and so is the destination of its payment.
     if (!accepts) throw chainUnavailable()
     return paidLeg(accepts, { pay_network, pay_asset })
   }
@@ -56,8 +59,10 @@ async function legOf(context: Context, receipt: SignedReceipt): Promise<QuotedLe
   return { network, ticker: pay_asset, decimals: leg.of.decimals, asset: leg.asset, payTo: leg.payTo, amount: 0n }
 }
 
-/** By the authorization that was signed for the quote, where there is one: others may have paid in the same transaction. */
-async function readAgain(context: Context, receipt: SignedReceipt, leg: QuotedLeg): Promise<ChainReading> {
+/**
+ * Reads the authorization that was signed for the quote, if there is one: others may have paid in the same transaction.
+ */
+async function rereadPayment(context: Context, receipt: SignedReceipt, leg: QuotedLeg): Promise<ChainReading> {
   const reader = context.sales.reader(leg.network)
   for (const authorization of await findAuthorizations(context.database.db, receipt.pay_req_id)) {
     const reading = await reader.read(receipt.tx_hash, { ...leg, authorization })

@@ -14,7 +14,7 @@ export async function attestHealth(context: Context): Promise<AttestHealth> {
   }
 }
 
-/** A record without a status is older than that field and published, and counts as complete (STATE-14). */
+/** A record without a status is from before that field existed and is published; it counts as complete (STATE-14). */
 export async function attestationCounts(
   context: Pick<Context, 'database' | 'now'>,
 ): Promise<Omit<AttestHealth, 'anchors' | 'time'>> {

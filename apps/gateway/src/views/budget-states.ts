@@ -11,7 +11,7 @@ type Parts = Pick<Context, 'config' | 'database' | 'now'>
 export interface BudgetState {
   name: BudgetName
   unit: 'lamports' | 'gwei'
-  /** 0: no limit. */
+  /** 0 means no limit. */
   perDay: number
   used: number
   transactions: number
@@ -39,13 +39,13 @@ export async function budgetStates({ config, database, now }: Parts): Promise<Bu
 }
 
 export function usedUp({ name, unit, perDay, resetsAt }: BudgetState): string {
-  return `the daily budget ${name} of ${perDay} ${unit} is used up: what it pays for waits until ${isoSeconds(resetsAt)}`
+  return `the daily budget ${name} of ${perDay} ${unit} is used up: its payments wait until ${isoSeconds(resetsAt)}`
 }
 
 export interface UnpublishedCounts {
-  /** For a budget. */
+  /** What waits for a budget. */
   deferred: { anchor: number; evm_entry: number }
-  /** Statements that could not be published and are tried again. */
+  /** Statements whose publication failed and is retried. */
   failed: number
 }
 

@@ -19,14 +19,14 @@ import {
 } from '@svc/protocol/names'
 import type { Context } from '../context.ts'
 
-/** The index of all surfaces. `verifyPage` is the hash of the verify page as one file, where the pages are built. */
+/** The index of all surfaces. `verifyPage` is the hash of the single-file verify page, if the pages are built. */
 export async function discoveryDocument(
   { config, signers, sales }: Context,
   verifyPage: { sha256: string } | null,
 ): Promise<Discovery> {
   const legs = await sales.offeredLegs()
   const at = (endpoint: Endpoint) => config.http.baseUrl + endpoint.path
-  // Without a key to send payments with, stock x402 clients find nothing there.
+  // Without a key to send payments with, standard x402 clients cannot pay there.
   const isServed = (endpoint: Endpoint) => endpoint !== discovery && (endpoint !== buyStorage || config.x402.isOpen)
   return {
     name: 'svc',

@@ -12,12 +12,13 @@ import { countMissing, missingByName } from '../continuity/missing.ts'
 import { logStatus, logWarnings } from '../publication/log-anchors/log-status.ts'
 import { type BudgetState, budgetStates, usedUp } from './budget-states.ts'
 import type { LogStatus } from './metrics/log.ts'
-import { feedState, standIns } from './price-feed.ts'
+import { fallbackPrices, feedState } from './price-feed.ts'
 import type { KnownBalance } from './publishing-costs.ts'
 
 /**
- * 503 only when the gateway cannot serve. A single chain or provider that does not answer shows in `checks` instead; a
- * database that is behind, a journal that fails, or a clock that is wrong is `degraded` with 200, because it is read from.
+ * 503 only if the gateway cannot serve. A single chain or provider that does not answer is reported in `checks`
+ * instead. A database that is behind, a journal that fails and a wrong clock are `degraded` with 200, because reading
+ * still works.
  */
 export async function checkHealth(context: Context): Promise<Answer<Health>> {
   const [database, health, chains, signing_key, balance, prices, notOffered, budgets, log] = await Promise.all([
@@ -28,7 +29,7 @@ export async function checkHealth(context: Context): Promise<Answer<Health>> {
     context.publishingCosts.balance(),
     context.sales.prices(),
     context.sales.notOffered(),
-    // Without a database, `database` says so.
+    // Without a database, `database` reports the failure.
     budgetStates(context).catch((): BudgetState[] => []),
     logStatus(context).catch(() => null),
   ])
@@ -38,7 +39,7 @@ export async function checkHealth(context: Context): Promise<Answer<Health>> {
     ...silentProviders(health),
     ...(signing_key === 'failing' ? [NO_SIGNER] : []),
     ...warningsOf(notOffered),
-    ...standIns(prices),
+    ...fallbackPrices(prices),
     ...(balance.state === 'low' ? [lowBalance(balance)] : []),
     ...continuityWarnings(continuity),
     ...logWarnings(context),
@@ -73,11 +74,11 @@ function maySign({ state, logbook, clock }: ContinuityStatus): boolean {
   return state !== 'behind' && logbook !== 'failing' && !clock.isWrong
 }
 
-/** Statements are named by proof and sequence, which are public: receipt ids open things. */
+/** Statements are named by proof and sequence, which are public. Receipt ids would grant access. */
 function shownContinuity({
   missing,
   isReplaced,
-  awaited,
+  missingJournals,
   clock,
   ...status
 }: ContinuityStatus): NonNullable<Health['continuity']> {
@@ -94,46 +95,46 @@ function shownContinuity({
     missing_revocations: revocations,
     missing_others: others,
     ...(missing.since !== null && { missing_since: isoSeconds(missing.since) }),
-    awaited_logbooks: awaited.length,
+    awaited_logbooks: missingJournals.length,
     log: status.log,
     ...(clock.aheadSeconds !== null && { clock_ahead_seconds: clock.aheadSeconds }),
-    ...(status.state === 'behind' && { heal: healing(status, { missing, isReplaced, awaited }) }),
+    ...(status.state === 'behind' && { heal: healing(status, { missing, isReplaced, missingJournals }) }),
   }
 }
 
 function healing(
   { log }: Pick<ContinuityStatus, 'log'>,
-  rest: Pick<ContinuityStatus, 'missing' | 'isReplaced' | 'awaited'>,
+  rest: Pick<ContinuityStatus, 'missing' | 'isReplaced' | 'missingJournals'>,
 ): string {
   if (rest.isReplaced) return RESTART
-  if (rest.missing.earlier > 0) return EARLIER
-  if (rest.awaited.length > 0) return AWAITED
+  if (rest.missing.earlier > 0) return REPAIR_WITH_EARLIER_RELEASE
+  if (rest.missingJournals.length > 0) return WAIT_FOR_JOURNALS
   return [
-    ...(log === 'forked' || log === 'foreign' ? [OTHER_LOG] : []),
+    ...(log === 'forked' || log === 'foreign' ? [RESTORE_OTHER_LOG] : []),
     ...rest.missing.unreadable.map((file) => `the journal file ${file}`),
-    ...(rest.missing.unreadable.length > 0 ? [UNREADABLE] : []),
-    ...(log === 'behind' || countMissing(rest.missing) > 0 ? [HEAL] : []),
+    ...(rest.missing.unreadable.length > 0 ? [REPLACE_UNREADABLE] : []),
+    ...(log === 'behind' || countMissing(rest.missing) > 0 ? [REPLAY] : []),
   ].join('; ')
 }
 
-const EARLIER =
-  'the database lacks what release 1.1.0 has signed: heal it with that release, then start this one: docs/operations.md, "A database was restored"'
-const OTHER_LOG =
-  'the published log is not that of this database: restore the database that published it, or point LOG_STORE to its own log: docs/operations.md, "A database was restored"'
-const UNREADABLE =
-  'put an undamaged copy of such a file in its place, or move it out of LOGBOOK_DIR if another gateway wrote it, or set SHORT_URL_KEY to the key that sealed it'
-const HEAL =
-  'run `svc-gateway replay --reason "…"`; then, for what it cannot bring back, the same with `--accept`: docs/operations.md, "A database was restored"'
-const AWAITED =
-  'gateways on other machines have not compared this database with what they have signed, or miss something: `svc-gateway replay show` names the machines; run `svc-gateway replay --reason "…"` on each, or with `--accept` where a machine is gone: docs/operations.md, "Replicas on several machines"'
-const RESTART = 'the file of the database was exchanged while the gateway had it open: restart the gateway'
+const REPAIR_WITH_EARLIER_RELEASE =
+  'the database lacks what release 1.1.0 has signed: repair it with that release, then start this one: docs/operations.md, "A database was restored"'
+const RESTORE_OTHER_LOG =
+  'the published log belongs to another database: restore that database, or point LOG_STORE to the log of this one: docs/operations.md, "A database was restored"'
+const REPLACE_UNREADABLE =
+  'replace each of these files with an undamaged copy, or move it out of LOGBOOK_DIR if another gateway wrote it, or set SHORT_URL_KEY to the key that sealed it'
+const REPLAY =
+  'run `svc-gateway replay --reason "…"`; then, for what it cannot restore, the same with `--accept`: docs/operations.md, "A database was restored"'
+const WAIT_FOR_JOURNALS =
+  'gateways on other machines have not compared this database with what they have signed, or found that it lacks something: `svc-gateway replay show` names the machines; run `svc-gateway replay --reason "…"` on each of them, or with `--accept` if a machine is gone: docs/operations.md, "Replicas on several machines"'
+const RESTART = 'the database file was replaced while the gateway had it open: restart the gateway'
 
 function continuityWarnings({ state, logbook, clock }: ContinuityStatus): string[] {
   return [
     ...(state === 'behind'
       ? ['the database is behind what this gateway has signed: it only reads, see continuity']
       : []),
-    ...(logbook === 'off' ? ['LOGBOOK_DIR is off: a restored database is noticed by its anchors only'] : []),
+    ...(logbook === 'off' ? ['LOGBOOK_DIR is off: only anchors on chain reveal a restored database'] : []),
     ...(logbook === 'failing' ? ['the journal in LOGBOOK_DIR cannot be written: nothing is signed'] : []),
     ...(clock.isWrong ? [wrongClock(clock.aheadSeconds ?? 0)] : []),
   ]
@@ -146,14 +147,14 @@ function wrongClock(aheadSeconds: number): string {
 const LATE_SECONDS = 7200
 
 function logStatusWarnings({ witnesses, overdueSeconds }: LogStatus): string[] {
-  const away = witnesses.filter(({ problem }) => problem !== null)
+  const absent = witnesses.filter(({ problem }) => problem !== null)
   return [
-    ...away.map(({ name, problem }) => `witness ${name} does not cosign the log: ${problem}`),
+    ...absent.map(({ name, problem }) => `witness ${name} does not cosign the log: ${problem}`),
     ...((overdueSeconds ?? 0) > LATE_SECONDS ? ['the newest checkpoint of the log is not anchored in time'] : []),
   ]
 }
 
-/** For load balancers: asks only what every request needs. A database that is behind is ready, for reading. */
+/** For load balancers: checks only what every request needs. A database that is behind is ready, for reading. */
 export async function checkReadiness({ database: { db }, providers }: Context): Promise<Answer<Readiness>> {
   const [database, health] = await Promise.all([works(() => sql`select 1`.execute(db)), providers.health()])
   const storage = state([...health.values()].some(Boolean))
@@ -163,7 +164,7 @@ export async function checkReadiness({ database: { db }, providers }: Context): 
     : new Answer(503, { status: 'not_ready', checks: { database, storage } }, { 'retry-after': '1' })
 }
 
-const NO_SIGNER = 'the statement key cannot be used: receipts and statements wait until its signer answers'
+const NO_SIGNER = 'the statement key is unavailable: receipts and statements wait until its signer answers'
 
 function lowBalance({ address, lamports, anchorsLeft }: KnownBalance): string {
   return `publication key ${address} holds ${lamports} lamports: about ${anchorsLeft} more anchors`

@@ -1,4 +1,4 @@
-// What the price feed says about itself: on /health, in the metrics, and to the operator.
+// The status of the price feed, for /health, the metrics and the admin.
 
 import type { PriceState } from '@svc/payments/prices/price-oracle'
 import { isoSeconds } from '@svc/protocol/evidence'
@@ -11,13 +11,12 @@ export function feedState(prices: readonly PriceState[]): 'ok' | 'degraded' | 'f
   return prices.every(({ state }) => state === 'ok') ? 'ok' : 'degraded'
 }
 
-/** For people; coins without any price have a warning of their own. */
-export function standIns(prices: readonly PriceState[]): string[] {
+/** Texts for people. Coins without any price have a warning of their own. */
+export function fallbackPrices(prices: readonly PriceState[]): string[] {
   return prices.flatMap(({ symbol, state, usd, publishedAt }) => {
-    if (state === 'configured')
-      return [`the price feed tells no price of ${symbol}: the configured ${usd} USD stand in`]
+    if (state === 'configured') return [`the price feed has no price of ${symbol}: the configured ${usd} USD are used`]
     if (state !== 'last_price' || publishedAt === null) return []
-    return [`the price feed tells no new price of ${symbol}: the one of ${isoSeconds(publishedAt)} stands in`]
+    return [`the price feed has no new price of ${symbol}: the price of ${isoSeconds(publishedAt)} is used`]
   })
 }
 
@@ -27,13 +26,13 @@ export function priceFamilies(prices: readonly PriceState[], now: number): Famil
     {
       name: 'svc_price_up',
       type: 'gauge',
-      help: 'Whether the price feed tells a price of a coin: 1; 0 where another stands in or the coin is not sold.',
+      help: '1 if the price feed has a price of the coin; 0 if another price is used or the coin is not sold.',
       samples: prices.map(({ symbol, state }) => ({ labels: { symbol, state }, value: state === 'ok' ? 1 : 0 })),
     },
     {
       name: 'svc_price_age_seconds',
       type: 'gauge',
-      help: 'How old the price is that quotes reckon with.',
+      help: 'Age of the price that quotes use.',
       samples: known.map(({ symbol, publishedAt }) => ({
         labels: { symbol },
         value: Math.max(0, now - (publishedAt ?? now)),

@@ -1,4 +1,4 @@
-// The publication key pays for anchors: what it has left, and what publishing has cost.
+// What the publication key, which pays for anchors, has left, and what publishing has cost.
 
 import { freshInProportion, refreshing } from '@svc/concurrency/caches'
 import type { Context } from '../context.ts'
@@ -7,7 +7,7 @@ import { recentAnchorCosts, streamPublicationCosts } from './store.ts'
 
 export interface PublishingCosts {
   balance: ReadPublicationBalance
-  /** Null while the database cannot be read. */
+  /** Null while the database is unavailable. */
   totals: () => Promise<PublicationTotals | null>
 }
 
@@ -28,11 +28,11 @@ export interface KnownBalance {
 export interface PublicationTotals {
   byState: Record<PublicationTable['state'], number>
   feeLamports: number
-  /** Locked in accounts now: deposits less refunds. */
+  /** Locked in accounts at present: deposits minus refunds. */
   rentLamports: number
 }
 
-/** The key that pays for anchors, and the nodes that know its balance. */
+/** The key that pays for anchors, and the nodes that report its balance. */
 interface PublicationKey {
   /** Base58. */
   signer: string
@@ -47,7 +47,7 @@ export function createPublishingCosts(parts: Parts): PublishingCosts {
   const { database, now, log } = parts
   const load = () =>
     addUp(database.db).catch((error) => {
-      log.warn({ err: error }, 'the costs of publishing cannot be read')
+      log.warn({ err: error }, 'the publishing costs cannot be read')
       return null
     })
   return {
@@ -58,7 +58,7 @@ export function createPublishingCosts(parts: Parts): PublishingCosts {
 
 const BALANCE_FRESH_MS = 30_000
 const BALANCE_WAIT_MS = 2_000
-/** The chain rejects a transaction that would leave its payer less than this. */
+/** The chain rejects a transaction that would leave its payer with less than this. */
 const UNSPENDABLE = 890_880n
 
 function createBalance({ primaryChain, config, database, now }: Parts): ReadPublicationBalance {
@@ -87,7 +87,7 @@ function createBalance({ primaryChain, config, database, now }: Parts): ReadPubl
 /** The fee of a transaction with one signature. */
 const BASE_FEE = 5_000n
 
-/** The average cost of recent anchors, with the rent that they locked in accounts. */
+/** The average cost of recent anchors, including the rent that they locked in accounts. */
 async function expectedCost(db: Db): Promise<bigint> {
   const costs = await recentAnchorCosts(db).catch(() => [])
   const total = costs.reduce((sum, { fee, rent }) => sum + BigInt(fee + rent), 0n)
@@ -101,7 +101,7 @@ async function addUp(db: Db): Promise<PublicationTotals> {
   let rentLamports = 0
   for await (const { state, fee, rent } of streamPublicationCosts(db)) {
     byState[state]++
-    // A transaction that a fork dropped keeps its fee here: a counter must not go down.
+    // A transaction that a fork dropped keeps its fee here: a counter must not decrease.
     feeLamports += fee ?? 0
     if (state === 'landed' || state === 'finalized') rentLamports += rent ?? 0
   }

@@ -21,13 +21,13 @@ export function viewRoutes(service: Service, context: Context): void {
   function describeInterface() {
     const about = {
       title: 'svc storage gateway',
-      description: 'Pay on chain, get a signed receipt, keep files, prove what you keep.',
+      description: 'Pay on chain, get a signed receipt, store files, prove what you store.',
       baseUrl,
     }
     openApi ??= new JsonText(JSON.stringify(openApiDocument(gatewayEndpoints, about)))
     return openApi
   }
-  // Anybody may ask, also when nobody else is served: requests at once share one look at the database.
+  // Anyone may call these, even while other requests are shed: concurrent requests share one query.
   const [health, readiness] = [singleFlight<Answer<info.Health>>(), singleFlight<Answer<info.Readiness>>()]
   serve(service, info.health, () => health('', () => checkHealth(context)))
   serve(service, info.live, () => ({ status: 'live' }) as const)

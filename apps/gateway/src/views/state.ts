@@ -9,7 +9,7 @@ interface ViewsState {
   publishingCosts: PublishingCosts
   metrics: Metrics
   stats: ReadStats
-  /** What the operator sees of the business: counted now and then, not at each request. */
+  /** Business totals for the admin, counted at intervals rather than for each request. */
   totals: () => Promise<Totals>
   followChain: FollowChain
 }

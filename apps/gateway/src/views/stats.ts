@@ -1,4 +1,4 @@
-// The numbers that this gateway shows to everybody.
+// The public numbers of this gateway.
 
 import type { Stats } from '@svc/api/info'
 import { ROLES } from '@svc/api/networks'
@@ -12,12 +12,12 @@ export type ReadStats = () => Promise<Stats>
 const WAIT_MS = 2_000
 const NONE: Stats = { lockers: null, files_proven: null, last_anchor: null, as_of: null }
 
-/** Visitors share one count. It takes at most a hundredth of the time, however much there is to count. */
+/** Visitors share one count. Counting takes at most a hundredth of the time, however many rows there are. */
 export function createStats(context: Pick<Context, 'database' | 'now' | 'log'>): ReadStats {
   const { now, log } = context
   const load = () =>
     count(context).catch((error) => {
-      log.warn({ err: error }, 'the public numbers cannot be counted')
+      log.warn({ err: error }, 'the public statistics cannot be counted')
       return null
     })
   const stats = refreshing({ load, freshMs: (loadMs) => Math.max(60_000, 100 * loadMs), waitMs: WAIT_MS, now })

@@ -3,7 +3,7 @@ import type { BudgetDayTable, Db, ObjectTable, PublicationTable, Schema } from '
 
 const RECENT_ANCHORS = 100
 
-/** In lamports, of the last anchors that became final. */
+/** In lamports, for the newest final anchors. */
 export async function recentAnchorCosts(db: Db): Promise<{ fee: number; rent: number }[]> {
   const recent = db.selectFrom('publications').where('state', '=', 'finalized').orderBy('sent_at', 'desc')
   const rows = await recent.select(['fee_lamports', 'rent_lamports']).limit(RECENT_ANCHORS).execute()
@@ -18,7 +18,7 @@ interface PublicationCost {
 
 const ROWS_AT_ONCE = 1000
 
-/** Row by row: SQLite would block the whole process while it sums rows as wide as these. */
+/** Row by row: SQLite would block the whole process while it sums such wide rows. */
 export function streamPublicationCosts(db: Db): AsyncIterable<PublicationCost> {
   return db
     .selectFrom('publications')
@@ -26,7 +26,7 @@ export function streamPublicationCosts(db: Db): AsyncIterable<PublicationCost> {
     .stream(ROWS_AT_ONCE)
 }
 
-/** Quotes whose payment is looked for, and when the first of them is due. */
+/** Quotes that are watched for payments, and when the next check is due. */
 export async function watchedQuotes(db: Db): Promise<{ count: number; due_at: number | null }> {
   return db
     .selectFrom('watched_quotes')
@@ -53,13 +53,16 @@ export function countObjects(db: Db): Promise<{ state: ObjectTable['state']; cou
 
 interface MovingObjects {
   provider: string
-  /** Beyond the terms of their lockers: they are not moved. */
+  /** Beyond the terms of their lockers, so they are not moved. */
   is_held_back: number
   count: number
   oldest: number
 }
 
-/** Objects that are still to move to a slow storage provider. Those of restricted lockers wait, and nothing is stuck. */
+/**
+ * Objects that still have to move to a slow storage provider. Objects of restricted lockers wait and are not counted as
+ * stuck.
+ */
 export function countMovingObjects(db: Db): Promise<MovingObjects[]> {
   return db
     .selectFrom('settling_objects as s')
@@ -79,7 +82,7 @@ export function budgetsOfDay(db: Db, day: number): Promise<BudgetDayTable[]> {
   return db.selectFrom('budget_days').selectAll().where('day', '=', day).execute()
 }
 
-/** Receipts whose newest statement waits for a budget, and those where it could not be published and is due again. */
+/** Receipts whose newest statement waits for a budget, and receipts whose publication failed and is due again. */
 export function countUnpublished(db: Db): Promise<{ deferred: number; failed: number }> {
   const count = ({ selectFrom, fn }: ExpressionBuilder<Schema, never>) =>
     selectFrom('attestations').select(fn.countAll<number>().as('count'))
@@ -102,7 +105,7 @@ export async function countDeferredEntries(db: Db): Promise<number> {
   return count
 }
 
-/** JSON of why a statement could not be published that is tried again: of the one due first. */
+/** Why the publication that is due first failed, as JSON. */
 export async function nextAnchorError(db: Db): Promise<string | null> {
   const due = db.selectFrom('attestations').where('push_at', 'is not', null).where('anchor_error', 'is not', null)
   return (await due.select('anchor_error').orderBy('push_at').limit(1).executeTakeFirst())?.anchor_error ?? null

@@ -6,11 +6,11 @@ const instance = forEachTest(() => openTestGateway({ RATE_LIMITS: 'address=5/min
 
 it('T-10 refuses an address with too many bad signatures before it checks another one', async () => {
   const owner = ed25519Identity()
-  const stranger = ed25519Identity()
+  const unknownKey = ed25519Identity()
   const locker = await instance.locker(owner)
   const read = (who = owner) => locker.call<{ error?: string }>(['locker:read'], 'GET', '/record', undefined, who)
-  for (let i = 0; i < 5; i++) expectRefusal(await read(stranger), 403, 'SIGNATURE_INVALID')
-  const refused = await read(stranger)
+  for (let i = 0; i < 5; i++) expectRefusal(await read(unknownKey), 403, 'SIGNATURE_INVALID')
+  const refused = await read(unknownKey)
   expectRefusal(refused, 429, 'RATE_LIMITED')
   expect(refused.headers.get('retry-after')).toBe('12')
   expectRefusal(await read(), 429, 'RATE_LIMITED')
@@ -24,7 +24,7 @@ it('T-10 does not count good signatures against the limit on bad ones', async ()
   for (let i = 0; i < 10; i++) expect((await locker.call(['locker:read'], 'GET', '/record')).status).toBe(200)
 })
 
-it('T-35 T-10 refuses an address with too many bodies that cannot be used before it parses another one', async () => {
+it('T-35 T-10 refuses an address with too many unusable bodies before it parses another one', async () => {
   const order = (body: unknown) => instance.send<{ error?: string }>('POST', '/v1/x402/storage', body)
   for (let i = 0; i < 5; i++) expectRefusal(await order({ units: 'many' }), 422, 'validation_error')
   for (const body of [{ units: 'many' }, { units: 1 }]) {

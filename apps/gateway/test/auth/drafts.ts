@@ -1,4 +1,4 @@
-// For tests: drafts of signed requests. Any part of a draft can be spoilt before it is signed and sent.
+// For tests: drafts of signed requests. A test can corrupt any part of a draft before it is signed and sent.
 
 import { randomBytes } from 'node:crypto'
 import type { Identity, TestGateway, TestLocker } from '@svc/devnet/services/test-gateway'

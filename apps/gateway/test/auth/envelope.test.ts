@@ -18,7 +18,7 @@ type Method = (typeof METHODS)[number]
 
 const owner = ed25519Identity()
 const operator = ed25519Identity()
-const stranger = ed25519Identity()
+const unknownKey = ed25519Identity()
 const usedNonce = toHex(randomBytes(16))
 let instance: TestGateway
 let locker: TestLocker
@@ -56,7 +56,7 @@ interface Fault {
   name: string
   ids: string
   spoil(request: Draft): void
-  /** Status and code, by method; a method that is not here cannot have the fault. */
+  /** Status and code by method. A method that is missing here cannot have the fault. */
   answers: Partial<Record<Method, [number, string]>>
 }
 
@@ -112,8 +112,8 @@ const FAULTS: readonly Fault[] = [
   fault('ENV-11', 'the other sig_alg', 403, 'SIGNATURE_INVALID', ({ envelope }) => {
     envelope.sig_alg = 'secp256k1'
   }),
-  fault('ENV-17 ERR-10', "a stranger's signature", 403, 'SIGNATURE_INVALID', (request) => {
-    request.signer = stranger
+  fault('ENV-17 ERR-10', 'the signature of an unknown key', 403, 'SIGNATURE_INVALID', (request) => {
+    request.signer = unknownKey
   }),
   fault('ENV-14 ERR-13', 'an exp in the past', 403, 'EXPIRED_ENVELOPE', ({ envelope }) => {
     envelope.exp = Math.floor(instance.clock.now() / 1000)
@@ -161,7 +161,7 @@ const FAULTS: readonly Fault[] = [
     ids: 'OPER-01 OPER-02',
     name: 'input that the operation itself refuses',
     spoil(request) {
-      if (request.method === 'DELETE') renameLocker(request, operator.identity, stranger.identity)
+      if (request.method === 'DELETE') renameLocker(request, operator.identity, unknownKey.identity)
       else spoilBody(request, '{"pubkey":5}')
     },
     answers: { POST: [422, 'validation_error'], DELETE: [404, 'OPERATOR_NOT_FOUND'] },
@@ -210,7 +210,7 @@ const refreshing = (body?: string) =>
   draft(instance, locker, { method: 'POST', target: '/v1/storage/refresh', ops: ['locker:refresh'], body })
 const raw = (request: RawRequest) => sendRaw(instance.gateway.url, request)
 
-/** For each op, written down here once more, a request that it permits. */
+/** For each op, a request that it permits; repeats the specification on purpose. */
 const NEEDING: Record<string, (lockerId: string, receiptId: string) => [method: string, path: string, body?: object]> =
   {
     'locker:provision': (_, receipt_id) => ['POST', '/v1/storage/signed_provision', { receipt_id, tags: [] }],
@@ -228,7 +228,7 @@ async function reads(changes: Partial<RequestEnvelope>): Promise<number> {
   return (await sendDraft(instance, request)).status
 }
 
-describe('an envelope that fits', () => {
+describe('a valid envelope', () => {
   it('GEN-07 OPER-07 accepts envelopes of Ed25519 and EVM owners on GET, HEAD, POST and DELETE', async () => {
     for (const { lockerId, receiptId, owner } of [locker, evmLocker]) {
       const ids = { lockerId, receiptId }
@@ -245,7 +245,7 @@ describe('an envelope that fits', () => {
     }
   })
 
-  it('ENV-04 LIM-04 accepts an envelope issued 30 seconds ahead, one that lives 60 seconds and no longer, and one in its last second', async () => {
+  it('ENV-04 LIM-04 accepts an envelope issued 30 seconds ahead, one with a lifetime of exactly 60 seconds, and one in its last second', async () => {
     const now = Math.floor(instance.clock.now() / 1000)
     expect(await reads({ iat: now + 30, exp: now + 90 })).toBe(200)
     expect(await reads({ iat: now - 59, exp: now + 1 })).toBe(200)
@@ -261,16 +261,19 @@ describe('an envelope that fits', () => {
     expect((body as { auth: { ops: string[] } }).auth.ops).toEqual(Object.keys(NEEDING))
   })
 
-  it.each(Object.entries(NEEDING))('ENV-10 ENV-09 needs %s for what that op permits', async (op, requestOf) => {
-    const { lockerId, receiptId, put } = await instance.locker(owner)
-    await put('b', 'b')
-    const [method, path, body] = requestOf(lockerId, receiptId)
-    const request = { lockerId, receiptId, method, path, body }
-    const others = Object.keys(NEEDING).filter((other) => other !== op)
-    expectRefusal(await instance.call(owner, { ...request, ops: others }), 403, 'MISSING_OPS')
-    const { status } = await instance.call(owner, { ...request, ops: [op] })
-    expect([200, 202]).toContain(status)
-  })
+  it.each(Object.entries(NEEDING))(
+    'ENV-10 ENV-09 requires %s for the requests that it permits',
+    async (op, requestOf) => {
+      const { lockerId, receiptId, put } = await instance.locker(owner)
+      await put('b', 'b')
+      const [method, path, body] = requestOf(lockerId, receiptId)
+      const request = { lockerId, receiptId, method, path, body }
+      const others = Object.keys(NEEDING).filter((other) => other !== op)
+      expectRefusal(await instance.call(owner, { ...request, ops: others }), 403, 'MISSING_OPS')
+      const { status } = await instance.call(owner, { ...request, ops: [op] })
+      expect([200, 202]).toContain(status)
+    },
+  )
 
   it('ENV-12 accepts an envelope with its receipt_id or without one', async () => {
     expect(await reads({ receipt_id: '' })).toBe(200)
@@ -296,7 +299,7 @@ describe('an envelope that fits', () => {
     const request = reading()
     const elsewhere = { ...request, target: `/v1/storage/metadata/${locker.lockerId}` }
     expectRefusal(await sendDraft(instance, elsewhere), 403, 'PATH_MISMATCH')
-    // An answer to HEAD has only a status.
+    // A response to HEAD has only a status.
     expect((await sendDraft(instance, { ...request, method: 'HEAD' })).status).toBe(403)
     expect((await sendDraft(instance, request)).status).toBe(200)
     expectRefusal(await sendDraft(instance, request), 403, 'NONCE_REPLAYED')

@@ -1,4 +1,4 @@
-// What a person reads when a signed request is refused: what was signed, what came, and what to do.
+// The explanation of a refused request: what was signed, what arrived, and what to do.
 
 import { forAllTests } from '@svc/devnet/for-tests'
 import {
@@ -33,14 +33,14 @@ async function refuse(changes: Partial<SignedCall> = {}, who: Identity = locker.
 }
 
 describe('a refused envelope', () => {
-  it('ENV-14 ERR-13 an expired envelope says by how many seconds, and what time it is here', async () => {
+  it('ENV-14 ERR-13 states how many seconds ago it expired, and the time of the gateway', async () => {
     const { error, message, hint, details } = await refuse({ envelope: { iat: now() - 100, exp: now() - 40 } })
     expect([error, message]).toEqual(['EXPIRED_ENVELOPE', expect.stringContaining('expired 40 s ago')])
     expect(hint).toContain(new Date(now() * 1000).toISOString().slice(0, 19))
     expect(details).toMatchObject({ exp: now() - 40, gateway_time: now() })
   })
 
-  it('ENV-05 ENV-06 a wrong method or path says what was signed and what the gateway got', async () => {
+  it('ENV-05 ENV-06 states the signed and the received method or path', async () => {
     const method = await refuse({ envelope: { method: 'post' } })
     expect(method.details).toMatchObject({ signed_method: 'post', request_method: 'POST' })
     const path = `/v1/lockers/${locker.lockerId}/files`
@@ -52,19 +52,19 @@ describe('a refused envelope', () => {
     expect(proxied.hint).toContain('proxy')
   })
 
-  it('ENV-07 ERR-11 a body with another hash shows the hash of what came', async () => {
+  it('ENV-07 ERR-11 states the hash of the received body', async () => {
     const { error, details } = await refuse({ envelope: { body_sha256: '00'.repeat(32) } })
     expect(error).toBe('BODY_HASH_MISMATCH')
     expect(details).toMatchObject({ received_bytes: 16, received_sha256: expect.stringMatching(/^[0-9a-f]{64}$/) })
   })
 
-  it('ENV-09 ERR-12 missing ops are listed', async () => {
+  it('ENV-09 ERR-12 lists missing ops', async () => {
     const { error, message, hint } = await refuse({ ops: ['locker:read'] })
     expect([error, hint]).toEqual(['MISSING_OPS', 'sign with ops: ["locker:write"]'])
     expect(message).toContain('needs locker:write, but the envelope has locker:read')
   })
 
-  it('ENV-17 ERR-10 a wrong signature says whose is expected, shortened', async () => {
+  it('ENV-17 ERR-10 names the expected signer of a wrong signature, shortened', async () => {
     const { identity } = locker.owner
     const wrong = await refuse({}, ed25519Identity())
     const key = `${identity.slice(0, 6)}…${identity.slice(-4)}`
@@ -83,7 +83,7 @@ describe('a refused envelope', () => {
   it.each([
     ['ed25519', ed25519Identity],
     ['secp256k1', evmIdentity],
-  ])('ENV-17 ERR-10 a stranger who knows only the locker id learns nothing about its %s owner', async (_, newOwner) => {
+  ])('ENV-17 ERR-10 tells a caller who knows only the locker id nothing about its %s owner', async (_, newOwner) => {
     const other = await instance.locker(newOwner())
     const path = `/v1/lockers/${other.lockerId}/files`
     const wrong = await refuse({ path, lockerId: other.lockerId, receiptId: '' }, ed25519Identity())
@@ -94,13 +94,13 @@ describe('a refused envelope', () => {
     expect(Object.keys(wrong.details).toSorted()).toEqual(['layer', 'next_best_method', 'recovery_hint'])
   })
 
-  it('ENV-12 an envelope for another locker says which one the request is about', async () => {
+  it('ENV-12 names the locker of the request when the envelope is for another', async () => {
     const { error, details } = await refuse({ lockerId: 'locker_000000000000', receiptId: '' })
     expect([error, details]).toMatchObject(['LOCKER_ID_MISMATCH', { expected: locker.lockerId }])
   })
 })
 
-it('LOCK-04 a caller who names the receipt learns that its locker is not open yet; others only that there is none', async () => {
+it('LOCK-04 a caller who names the receipt learns that its locker is not open yet; others learn only that there is none', async () => {
   const owner = ed25519Identity()
   const receiptId = await instance.receipt(owner)
   const unopened = lockerId(receiptId)
@@ -108,6 +108,6 @@ it('LOCK-04 a caller who names the receipt learns that its locker is not open ye
   const named = await refuse({ path, lockerId: unopened, receiptId }, owner)
   expect(named).toMatchObject({ error: 'locker_not_found', details: { reason: 'not_provisioned' } })
   const unnamed = await refuse({ path, lockerId: unopened, receiptId: '' }, owner)
-  expect(unnamed).toMatchObject({ error: 'locker_not_found', message: 'there is no such locker' })
+  expect(unnamed).toMatchObject({ error: 'locker_not_found', message: 'no locker has this id' })
   expect(unnamed.details).not.toHaveProperty('reason')
 })

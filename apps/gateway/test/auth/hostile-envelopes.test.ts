@@ -43,14 +43,14 @@ describe('hostile envelopes', () => {
 
   it.each<[string, (json: string) => string]>([
     ['another order and white space', (json) => ` \r\n\t${JSON.stringify(reversed(json), null, 2)}\n `],
-    ['fields of its own', (json) => json.replace('{', '{"é😀":[{}],"constructor":1,"__proto__":{"sig_alg":"none"},')],
+    ['unknown fields', (json) => json.replace('{', '{"é😀":[{}],"constructor":1,"__proto__":{"sig_alg":"none"},')],
     ['4096 bytes', (json) => json.replace('{', `{"x":"${'x'.repeat(4096 - json.length - 7)}",`)],
   ])('ENV-23 accepts envelopes with %s, because the exact bytes were signed', async (_, write) => {
     const answer = await sendText(write(jsonOf()))
     expect([answer.status, answer.body]).toMatchObject([200, { locker_id: locker.lockerId }])
   })
 
-  it('ADD-05 ERR-10 refuses what is not the JSON of an envelope in base64url', async () => {
+  it('ADD-05 ERR-10 refuses anything but the JSON of an envelope in base64url', async () => {
     expectRefusal(await sendText(jsonOf().replace('{', '{"v":1,')), 403, 'SIGNATURE_INVALID')
     const { 'x-svc-envelope': header, ...signature } = signed(utf8(jsonOf()))
     expectRefusal(await send({ 'x-svc-envelope': `${header}=`, ...signature }), 403, 'SIGNATURE_INVALID')

@@ -42,19 +42,19 @@ it.each<[string, (bytes: Uint8Array) => string]>([
   expectRefusal(await read(locker, signature), 403, 'SIGNATURE_INVALID')
 })
 
-describe('keys under which anybody can sign', () => {
+describe('keys under which anyone can sign', () => {
   // S·B = R + k·A for every message where A is the neutral element: R is B, and S is 1. Many libraries agree.
   const forgery = fromHex(`58${'66'.repeat(31)}01${'00'.repeat(31)}`)!
   const neutral = toBase58(fromHex(`01${'00'.repeat(31)}`)!)
 
-  it('ADD-04 ENV-17 open no locker, even if they paid', async () => {
+  it('ADD-04 ENV-17 open no locker, even after they paid', async () => {
     const payer = forger(neutral)
     const receiptId = await instance.receipt(payer)
     const call = { method: 'POST', path: '/v1/storage/signed_provision', ops: ['locker:provision'], receiptId }
     expectRefusal(await instance.call(payer, { ...call, body: { receipt_id: receiptId } }), 403, 'SIGNATURE_INVALID')
   })
 
-  it('ADD-04 ENV-17 read nothing, even if they are among the operators', async () => {
+  it('ADD-04 ENV-17 read nothing, even as operators', async () => {
     const { lockerId } = await instance.locker(ed25519Identity())
     const { db } = instance.gateway.context.database
     const operators = JSON.stringify([neutral])
@@ -104,7 +104,7 @@ async function signedDigest(hash: `0x${string}`): Promise<string> {
   return serializeSignature(await sign({ hash, privateKey: `0x${toHex(privateKey)}` }))
 }
 
-/** `ID` is replaced by the id of the locker. */
+/** `ID` is replaced with the id of the locker. */
 const withId = (path: string) => path.replaceAll('ID', locker.lockerId)
 const RECORD = '/v1/lockers/ID/record'
 
@@ -129,7 +129,7 @@ describe('paths that match', () => {
     },
   )
 
-  it('ENV-06 binds HEAD as it binds GET', async () => {
+  it('ENV-06 binds HEAD like GET', async () => {
     expect((await readAt({ method: 'HEAD', target: `${RECORD}?x` })).status).toBe(200)
     expect((await readAt({ method: 'HEAD', signed: `${RECORD}/x` })).status).toBe(403)
   })

@@ -96,13 +96,13 @@ describe('tokens of the identity provider', () => {
 })
 
 describe('with nothing configured', () => {
-  it('INT-06 lets everybody in in development mode, also with a wrong header', async () => {
+  it('INT-06 accepts every caller in development mode, even with a wrong header', async () => {
     const check = createInternalCallerCheck({ mode: 'development', secret: null, oidc: null })
     expect(await outcome(check)).toBe('let in')
     expect(await outcome(check, 'Bearer anything')).toBe('let in')
   })
 
-  it('T-26 refuses everybody in production', async () => {
+  it('T-26 refuses every caller in production', async () => {
     const check = createInternalCallerCheck({ mode: 'production', secret: null, oidc: null })
     const headers = [undefined, 'Bearer', 'Bearer null', 'Bearer undefined', `Bearer ${SECRET}`]
     for (const header of headers) expect(await outcome(check, header)).toBe('INTERNAL_AUTH_REQUIRED')

@@ -1,4 +1,4 @@
-// Tokens of an identity provider, which runs here. An example is a token, or JSON with a header and claims to be signed.
+// Tokens of a local identity provider. A fuzz example is a token, or JSON with a header and claims to be signed.
 
 import { startOidcIssuer, TEST_AUDIENCE } from '@svc/devnet/oidc-issuer'
 import { problemWith } from '@svc/devnet/properties/made-up-input'
@@ -17,7 +17,7 @@ it('T-129 T-52 no made-up input breaks the rules of tokens of an identity provid
   const times = { now: Date.now, jwksTimeoutMs: 60_000 }
   const verifier = createOidcVerifier({ issuer, jwksUrl, audience: TEST_AUDIENCE, ...lists, ...times })
 
-  /** The name of the service, where the token is accepted. */
+  /** The name of the service if the token is accepted. */
   async function verify(authorization: string): Promise<string | null> {
     try {
       return (await verifier.verify(authorization)).service
@@ -54,7 +54,10 @@ it('T-129 T-52 no made-up input breaks the rules of tokens of an identity provid
         const given = claims as Record<string, unknown> | null
         const service = await verify(`Bearer ${token({ ...given }, { alg: 'EdDSA', header: { ...header } })}`)
         if (service === null || service === 'sponsor') return
-        must(service === EMAIL && given?.email_verified === true && given.email === EMAIL, 'names another service')
+        must(
+          service === EMAIL && given?.email_verified === true && given.email === EMAIL,
+          'the token names another service',
+        )
       },
     }),
   ).toBeNull()

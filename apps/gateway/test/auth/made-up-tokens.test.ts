@@ -52,15 +52,18 @@ it('T-129 T-52 no made-up input breaks the rules of sealed tokens', async () => 
       maxBytes: 8192,
       rule(input) {
         const token = latin1(input)
-        must((sealer.open(token) !== null) === (token === sealed), 'opens a token that was never sealed')
-        must((openSession(keys, session.accessKeyId, token) !== null) === (token === session.token), 'opens a session')
+        must((sealer.open(token) !== null) === (token === sealed), 'a token that was never sealed opens')
+        must(
+          (openSession(keys, session.accessKeyId, token) !== null) === (token === session.token),
+          'an unknown session opens',
+        )
         if (token !== session.accessKeyId) must(openSession(keys, token, session.token) === null, 'another id opens')
-        must(isKeyId(keys, token) === (token === keyId), 'takes an id that was never made')
+        must(isKeyId(keys, token) === (token === keyId), 'an id that was never issued is accepted')
         const isUpload = isTokenOf({ token_hash: upload.tokenHash }, token)
-        must(isUpload === (token === upload.token), 'takes a token of another upload')
+        must(isUpload === (token === upload.token), 'a token of another upload is accepted')
         must((sessionIdOf(token) === upload.sessionId) === (token === upload.token), 'two tokens have one session')
         const bearer = bearerToken(token)
-        must(bearer === null || token.endsWith(bearer), 'reads another token than was sent')
+        must(bearer === null || token.endsWith(bearer), 'the token differs from the one sent')
         const sessions = [
           [session, scope],
           [walletSession, ofWallet],

@@ -29,7 +29,7 @@ describe('good tokens', () => {
     expect(await outcome(createVerifier()(token))).toBe('sponsor')
   })
 
-  it('SPON-01 takes a verified e-mail address of one list, or a subject of the other', async () => {
+  it('SPON-01 accepts a verified e-mail address of one list, or a subject of the other', async () => {
     const verify = createVerifier()
     const email = 'sponsor@services.example'
     const named = (claims: object) => outcome(verify(issuer.token({ sub: '1234', email, ...claims })))
@@ -57,17 +57,17 @@ describe('good tokens', () => {
 })
 
 describe('services that are not allowed', () => {
-  it('SPON-01 SPON-08 answers 403 with the name of the service and whom to ask', async () => {
-    const error = await refusalOf(createVerifier()(issuer.token({ sub: 'stranger' })))
+  it('SPON-01 SPON-08 answers 403 with the name of the service and the contact to ask', async () => {
+    const error = await refusalOf(createVerifier()(issuer.token({ sub: 'unlisted' })))
     expect(error.status).toBe(403)
     expect(error.body('r')).toMatchObject({
       error: 'SERVICE_NOT_AUTHORIZED',
-      details: { service: 'stranger' },
+      details: { service: 'unlisted' },
       hint: expect.stringContaining('operator'),
     })
   })
 
-  it('T-14 SPON-01 a subject that is the e-mail address of an allowed service does not pass, nor an address that is a subject', async () => {
+  it('T-14 SPON-01 refuses a subject that equals an allowed address, and an address that equals an allowed subject', async () => {
     const verify = createVerifier()
     const email = 'sponsor@services.example'
     for (const claims of [
@@ -91,16 +91,16 @@ describe('bad tokens', () => {
     ['for another audience', { aud: 'another-service' }, {}],
     ['for an audience that contains ours', { aud: `${TEST_AUDIENCE}-2` }, {}],
     ['for no audience', { aud: undefined }, {}],
-    ['without end', { exp: undefined }, {}],
-    ['without beginning', { iat: undefined }, {}],
+    ['without an expiry', { exp: undefined }, {}],
+    ['without an issue time', { iat: undefined }, {}],
     ['with an empty subject', { sub: '' }, {}],
     ['with a list for a subject', { sub: ['sponsor'] }, {}],
     ['signed with a key that is not published', {}, { forge: 'unpublished-key' }],
     ['signed with a key of its own header', {}, { forge: 'embedded-key' }],
     ['not signed at all', {}, { forge: 'alg-none' }],
     ['signed with the public key as an HMAC secret', {}, { forge: 'hmac-of-public-key' }],
-    ['whose algorithm is not that of its key', {}, { header: { alg: 'PS256' } }],
-    ['with a critical header nobody knows', {}, { header: { crit: ['x'], x: 1 } }],
+    ['whose algorithm differs from that of its key', {}, { header: { alg: 'PS256' } }],
+    ['with an unknown critical header', {}, { header: { crit: ['x'], x: 1 } }],
   ])('SPON-01 T-14 answers 401 to a token %s', async (_, claims, options) => {
     const token = issuer.token(claims, options)
     const error = await refusalOf(createVerifier({ jwksCooldownMs: 0 })(token))
@@ -206,7 +206,7 @@ describe('an identity provider that is down', () => {
     },
   )
 
-  it('T-14 asks a provider that is down once per interval, also after the clock is set back', async () => {
+  it('T-14 asks a provider that is down once per interval, even after the clock is set back', async () => {
     const verify = createVerifier()
     issuer.answerJwks('error')
     const attempt = () => outcome(verify(issuer.token()))

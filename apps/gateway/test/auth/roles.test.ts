@@ -50,11 +50,11 @@ describe.each(OWNERS)('a locker of an %s owner', (_, createOwner) => {
 
   it('OPER-06 ERR-15 refuses keys that are not registered', async () => {
     const locker = await instance.locker(createOwner(), { operators: [ed25519Identity()] })
-    for (const stranger of [ed25519Identity(), evmIdentity()]) {
-      expectRefusal(await read(locker, stranger), 403, 'SIGNATURE_INVALID')
-      expectRefusal(await add(locker, stranger, stranger), 403, 'SIGNATURE_INVALID')
+    for (const unregistered of [ed25519Identity(), evmIdentity()]) {
+      expectRefusal(await read(locker, unregistered), 403, 'SIGNATURE_INVALID')
+      expectRefusal(await add(locker, unregistered, unregistered), 403, 'SIGNATURE_INVALID')
       const file = { filename: 'a' }
-      const answer = await locker.call<{ message: string }>(['locker:write'], 'POST', '/files', file, stranger)
+      const answer = await locker.call<{ message: string }>(['locker:write'], 'POST', '/files', file, unregistered)
       expectRefusal(answer, 403, 'SIGNATURE_INVALID')
       expect(answer.body.message).toBe('signature does not verify under the owner or any registered operator key')
     }
@@ -66,7 +66,7 @@ describe.each(OWNERS)('a locker of an %s owner', (_, createOwner) => {
     const locker = await instance.locker(owner, { operators: [operator] })
     const other = await instance.locker(owner)
     for (let i = 0; i < 2; i++) {
-      // A signature for the owner just before does not help.
+      // A valid signature of the operator or the owner just before changes nothing.
       expect((await read(locker, operator)).status).toBe(200)
       expectRefusal(await read(other, operator), 403, 'SIGNATURE_INVALID')
       expect((await read(other, owner)).status).toBe(200)
@@ -74,7 +74,7 @@ describe.each(OWNERS)('a locker of an %s owner', (_, createOwner) => {
   })
 })
 
-describe('a signature algorithm that does not fit the owner', () => {
+describe('a signature algorithm that does not match the owner', () => {
   it('ENV-11 never accepts secp256k1 for the locker of an Ed25519 owner', async () => {
     const owner = ed25519Identity()
     const locker = await instance.locker(owner, { operators: [ed25519Identity()] })

@@ -6,7 +6,7 @@ import type { Reply } from '@svc/devnet/services/test-gateway'
 
 export interface RawRequest {
   method: string
-  /** As in the request line. */
+  /** The request target, sent unchanged. */
   target: string
   headers?: Record<string, string | string[]>
   body?: Uint8Array | string | undefined
@@ -20,8 +20,8 @@ export async function sendRaw<Body = { error?: string }>(
   { method, target, headers = {}, body }: RawRequest,
 ): Promise<Reply<Body>> {
   const { hostname, port } = new URL(url)
-  const isWhole = body !== undefined && headers['transfer-encoding'] === undefined
-  const length = isWhole ? { 'content-length': String(Buffer.byteLength(body)) } : {}
+  const isComplete = body !== undefined && headers['transfer-encoding'] === undefined
+  const length = isComplete ? { 'content-length': String(Buffer.byteLength(body)) } : {}
   const options = { hostname, port, method, path: target, headers: { ...length, ...headers }, agent: fewSockets }
   const { promise, resolve, reject } = Promise.withResolvers<Reply<Body>>()
   const outgoing = request(options, (response) => {

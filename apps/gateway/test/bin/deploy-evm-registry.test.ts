@@ -52,7 +52,7 @@ it('deploy-evm-registry does nothing when the configured registry belongs to the
   expect(await run({ EVM_REGISTRY_KEY: hex(test.ownerKey), EVM_REGISTRY_CONTRACT: test.contract })).toMatchObject({
     code: 0,
     stdout: `EVM_REGISTRY_CONTRACT=${test.contract}\n`,
-    stderr: 'EVM_REGISTRY_CONTRACT is a registry that this key writes to already. Nothing was deployed.\n',
+    stderr: 'EVM_REGISTRY_CONTRACT is already a registry of this key. Nothing was deployed.\n',
   })
   expect(await test.owner.balance()).toBe(before)
 })
@@ -64,11 +64,11 @@ it('deploy-evm-registry fails when the configured registry belongs to another ke
   const foreign = await run({ EVM_REGISTRY_KEY: hex(key), EVM_REGISTRY_CONTRACT: test.contract })
   expect(foreign).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('its owner is not') })
   const none = await run({ EVM_REGISTRY_KEY: hex(key), EVM_REGISTRY_CONTRACT: DEV_TREASURY.address })
-  expect(none).toMatchObject({ code: 2, stdout: '', stderr: 'no registry stands at the configured address\n' })
+  expect(none).toMatchObject({ code: 2, stdout: '', stderr: 'there is no registry at the configured address\n' })
   expect(await test.open(key).balance()).toBe(FUNDS)
 })
 
-it('CFG-01 deploy-evm-registry reports all missing and invalid settings at once', async () => {
+it('CFG-01 deploy-evm-registry reports all missing and invalid settings together', async () => {
   const { code, stdout, stderr } = await run({ EVM_RPC_URLS: '', EVM_REGISTRY_CONTRACT: '0x12' })
   expect([code, stdout]).toEqual([2, ''])
   for (const name of ['EVM_RPC_URLS', 'EVM_REGISTRY_KEY', 'EVM_REGISTRY_CONTRACT']) expect(stderr).toContain(name)

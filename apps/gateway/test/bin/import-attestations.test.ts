@@ -52,7 +52,7 @@ forEachDatabase('the command that imports attestations', (database) => {
     const path = await exportFile('good.json', JSON.stringify([vectorRecord, foreign]))
     const unverified = [
       'Unverified signature:',
-      `  entry 2 (${foreign?.locker_id}): no key that this gateway has from that time has signed it`,
+      `  entry 2 (${foreign?.locker_id}): no key that this gateway used at that time has signed it`,
     ]
     expect(await run(path)).toMatchObject({
       code: 0,
@@ -71,7 +71,7 @@ forEachDatabase('the command that imports attestations', (database) => {
       const signed = { attested_at: '2026-06-20T00:00:00Z' }
       const [good, spoiled] = (await records('rcpt_good', 'rcpt_spoiled')).map((record) => ({ ...record, ...signed }))
       const path = await exportFile('mixed.jsonl', jsonLines([{ ...spoiled, file_count: 5 }, good as Exported]))
-      const refused = `\n\nRefused:\n  line 1 (${spoiled?.locker_id}): mismatch: file_count: the files are 2\n`
+      const refused = `\n\nRefused:\n  line 1 (${spoiled?.locker_id}): mismatch: file_count: the number of files is 2\n`
 
       const rehearsed = await run('--dry-run', path)
       const would = `2 records: 1 would be imported, 0 there already, 1 refused.${refused}`
@@ -85,7 +85,7 @@ forEachDatabase('the command that imports attestations', (database) => {
     })
   }
 
-  it('keeps the imported records when it is killed, and the next run continues from there', {
+  it('keeps the imported records when it is killed, and the next run continues after them', {
     tags: ['nightly'],
   }, async () => {
     const all = await records('rcpt_k1', 'rcpt_k2', 'rcpt_k3')
@@ -106,7 +106,7 @@ describe('the command that imports attestations exits with 2', () => {
     ['without an export', [], /^usage: .*\n$/],
     ['with an unknown option', ['--force', 'a'], /^Unknown option '--force'/],
     ['with an export file that does not exist', ['/nowhere/export.json'], /^ENOENT: .*\n$/],
-    ['with a folder in place of an export file', [tmpdir()], /^EISDIR: .*\n$/],
+    ['with a folder instead of an export file', [tmpdir()], /^EISDIR: .*\n$/],
   ])('%s', { tags: ['nightly'] }, async (_name, args, stderr) => {
     const outcome = await start(args, {}).ended
     expect(outcome).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(stderr) })

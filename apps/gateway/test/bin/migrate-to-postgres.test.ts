@@ -65,8 +65,8 @@ interface Statement {
   prev_statement_digest: string | null
 }
 
-/** Everything about a locker that must be the same afterwards. */
-async function look(instance: TestGateway, { receiptId, lockerId, owner }: TestLocker) {
+/** Everything about a locker that must not change. */
+async function snapshot(instance: TestGateway, { receiptId, lockerId, owner }: TestLocker) {
   const get = async (path: string) => (await instance.send('GET', path)).body
   const { body: files } = await instance.call(owner, {
     path: `/v1/lockers/${lockerId}/files`,
@@ -92,7 +92,7 @@ const attest = (instance: TestGateway, { owner, receiptId }: TestLocker, sync: b
     receiptId,
   })
 
-it('ADD-30 a deployment on SQLite goes on in PostgreSQL: receipts, links, statements, sessions, nonces and jobs', {
+it('ADD-30 a deployment on SQLite continues on PostgreSQL with its receipts, links, statements, sessions, nonces and jobs', {
   tags: ['nightly'],
 }, async () => {
   const before = await openInstance()
@@ -118,7 +118,7 @@ it('ADD-30 a deployment on SQLite goes on in PostgreSQL: receipts, links, statem
   const { receiptId, lockerId } = locker
   const used = before.sign(locker.owner, { path: usedPath, ops: ['locker:list'], receiptId, lockerId })
   expect((await before.send('GET', usedPath, undefined, used.headers)).status).toBe(200)
-  const seen = await look(before, locker)
+  const seen = await snapshot(before, locker)
 
   await before.close()
   // As in a database that release 1.1.0 created.
@@ -128,12 +128,12 @@ it('ADD-30 a deployment on SQLite goes on in PostgreSQL: receipts, links, statem
   expect(moved.code, moved.stderr).toBe(0)
   expect(moved.stdout).toMatch(/^Moved \d+ rows of \d+ tables and 2 jobs; each table was read back and is the same\./)
   expect(moved.stderr).toContain('receipts: 1 rows')
-  expect((await move(target.url)).stderr).toContain('was moved before')
+  expect((await move(target.url)).stderr).toContain('was already moved')
   await expect(openInstance()).rejects.toThrow('this database was moved to PostgreSQL')
 
   const after = await openInstance({ DATABASE_URL: target.url })
   const instance = after.gateway.context
-  expect(await look(after, locker)).toEqual(seen)
+  expect(await snapshot(after, locker)).toEqual(seen)
   expect(String(await publicBytes(after, locker, 'a.txt'))).toBe('stays')
   expectRefusal(await after.send('GET', usedPath, undefined, used.headers), 403, 'NONCE_REPLAYED')
   expect(await instance.queue.deadLetters()).toEqual(dead)
@@ -146,25 +146,25 @@ it('ADD-30 a deployment on SQLite goes on in PostgreSQL: receipts, links, statem
   expect((await continued.finalize()).body.status).toBe('complete')
   expect(String(await publicBytes(after, locker, 'joined'))).toBe('before and after')
   expect((await attest(after, locker, true)).status).toBe(200)
-  const { statements } = (await look(after, locker)).statements as unknown as { statements: Statement[] }
+  const { statements } = (await snapshot(after, locker)).statements as unknown as { statements: Statement[] }
   const inOrder = statements.toSorted((a, b) => a.sequence - b.sequence)
   expect(inOrder.map(({ sequence }) => sequence)).toEqual([1, 2, 3])
   expect(inOrder[1]?.prev_statement_digest).toBe(inOrder[0]?.statement_digest)
   expect(inOrder[2]?.prev_statement_digest).toBe(inOrder[1]?.statement_digest)
-  // The triggers work there.
+  // The triggers work on PostgreSQL.
   const another = await after.locker(ed25519Identity())
   const noted = await instance.database.db.selectFrom('uncounted_receipts').select('receipt_id').execute()
   expect(noted.map(({ receipt_id }) => receipt_id)).toContain(another.receiptId)
   await after.close()
 })
 
-it('ADD-30 refuses a source in use, what PostgreSQL cannot store, a target that is not empty, and addresses of the wrong kind', async () => {
+it('ADD-30 refuses a source in use, data that PostgreSQL cannot store, a target that is not empty, and URLs of the wrong kind', async () => {
   const instance = await openInstance()
   await instance.locker(ed25519Identity())
   const running = await move(target.url)
   expect([running.code, running.stderr]).toEqual([1, expect.stringContaining('is in use: stop every process')])
   await instance.close()
-  // What PostgreSQL cannot store is refused as a whole.
+  // Data that PostgreSQL cannot store fails the whole migration.
   changeSource(`update lockers set tags = '["' || char(0) || '"]'`)
   expect((await move(target.url)).code).toBe(1)
   expect(await tablesOfTarget()).toBe(0)

@@ -53,7 +53,7 @@ describe('a gateway of two processes', { shuffle: false }, () => {
     return metrics!
   }
 
-  it('says once where it serves, and answers metrics of both processes from either', async () => {
+  it('logs its address once, and serves the metrics of both processes from either', async () => {
     await untilBothAnswer()
     for (let i = 0; i < 4; i++)
       expect((await fetch(`${url}/health`, { headers: { connection: 'close' } })).status).toBe(200)
@@ -70,14 +70,14 @@ describe('a gateway of two processes', { shuffle: false }, () => {
     expect(logged('gateway started')).toMatchObject([{ url, processes: 2 }])
   })
 
-  it('T-01 goes on while one process is killed, and starts another in its place', async () => {
+  it('T-01 keeps serving when one process is killed, and starts a replacement', async () => {
     process.kill(newestProcess(), 'SIGKILL')
     await gateway.said(/a process ended and is replaced/)
     expect((await fetch(`${url}/health`)).status).toBe(200)
     await untilBothAnswer()
   })
 
-  it('T-89 shares its port with nobody but its processes', async () => {
+  it('T-89 shares its port only with its processes', async () => {
     const { code, stderr } = await runCommand(['start'], env)
     expect([code, stderr]).toEqual([1, expect.stringContaining(`Port ${env.PORT} is in use`)])
   })

@@ -12,8 +12,8 @@ it('svc-gateway --help lists every command on one line', async () => {
 })
 
 it.each([
-  ['an unknown command', ['restart'], 'there is no command "restart"'],
-  ['no command', [], 'which command?'],
+  ['an unknown command', ['restart'], 'unknown command "restart"'],
+  ['no command', [], 'no command given'],
 ])('svc-gateway exits with 2 and prints one line for %s', async (_what, args, problem) => {
   expect(await run(...args)).toMatchObject({
     code: 2,

@@ -5,7 +5,7 @@ import { SettingsReader } from '@svc/service/program/config'
 import { createLog } from '@svc/service/program/log'
 import { beforeAll, beforeEach, expect, it } from 'vitest'
 import { readRates } from '../../src/auth/rates.ts'
-import { checkBudget, giveBack, type Refusal, spend } from '../../src/budgets/budgets.ts'
+import { checkBudget, type Refusal, releaseSpending, spend } from '../../src/budgets/budgets.ts'
 import { readBudgetConfig } from '../../src/budgets/settings.ts'
 import { migrations } from '../../src/db/migrations.ts'
 import type { Schema } from '../../src/db/schema.ts'
@@ -44,7 +44,7 @@ forEachDatabaseInGate('budgets', (database) => {
     return days[0]
   }
 
-  it('T-34 of many transactions at once on two replicas, as many are allowed as the limit says', async () => {
+  it('T-34 allows exactly the limit of concurrent transactions on two replicas', async () => {
     const outcomes = await Promise.all(Array.from({ length: 12 }, (_, i) => pay('one', 5, 1, i)))
     expect(outcomes.filter((refusal) => refusal === null)).toHaveLength(5)
     expect(await today()).toMatchObject({ amount: 5, transactions: 5, exhausted_limit: null })
@@ -56,7 +56,7 @@ forEachDatabaseInGate('budgets', (database) => {
     expect(errors).toEqual([])
   })
 
-  it('T-34 all replicas together stay below the ceiling of the day, and report it once', async () => {
+  it('T-34 all replicas together stay below the daily ceiling, and log that once', async () => {
     const outcomes = await Promise.all(Array.from({ length: 12 }, (_, i) => pay(`locker ${i}`, 0, 15, i)))
     expect(outcomes.filter((refusal) => refusal === null)).toHaveLength(6)
     expect(outcomes.find((refusal) => refusal !== null)).toEqual({
@@ -68,20 +68,20 @@ forEachDatabaseInGate('budgets', (database) => {
     expect(await checkBudget(replicas[0].db, parts, account('locker 20'))).toMatchObject({
       reason: 'daily_budget_used',
     })
-    // A raised ceiling applies at once.
+    // A raised ceiling applies immediately.
     expect(await pay('locker 20', 0, 15, 0, partsWith('105'))).toBeNull()
   })
 
-  it('T-34 what was given back can be spent again, and is given back once', async () => {
+  it('T-34 a returned amount can be spent again, and is returned only once', async () => {
     const tx = `tx ${spent}`
     expect(await pay('one', 1, 60)).toBeNull()
     expect(await pay('one', 1, 1)).toMatchObject({ reason: 'limit_reached' })
-    for (let i = 0; i < 2; i++) await replicas[1].commit((write) => giveBack(write, tx))
+    for (let i = 0; i < 2; i++) await replicas[1].commit((write) => releaseSpending(write, tx))
     expect(await today()).toMatchObject({ amount: 0, transactions: 0 })
     expect(await pay('one', 1, 100)).toBeNull()
   })
 
-  it('T-34 a transaction on two budgets is given back to both, or to one of them', async () => {
+  it('T-34 a transaction on two budgets can be returned to both or to one of them', async () => {
     const [fee, deposit] = [account('one'), { budget: 'registry_rent', limits: limitsOf('deposit', 0) } as const]
     const used = async () => {
       const days = await replicas[0].db.selectFrom('budget_days').selectAll().orderBy('day', 'desc').limit(2).execute()
@@ -94,15 +94,15 @@ forEachDatabaseInGate('budgets', (database) => {
     await both('kept')
     await both('expired')
     await both('failed')
-    await replicas[1].commit((write) => giveBack(write, 'expired'))
+    await replicas[1].commit((write) => releaseSpending(write, 'expired'))
     expect(await used()).toEqual({ publication: [10, 2], registry_rent: [600, 2] })
-    for (let i = 0; i < 2; i++) await replicas[1].commit((write) => giveBack(write, 'failed', 'registry_rent'))
+    for (let i = 0; i < 2; i++) await replicas[1].commit((write) => releaseSpending(write, 'failed', 'registry_rent'))
     expect(await used()).toEqual({ publication: [10, 2], registry_rent: [300, 1] })
-    await replicas[1].commit((write) => giveBack(write, 'failed'))
+    await replicas[1].commit((write) => releaseSpending(write, 'failed'))
     expect(await used()).toEqual({ publication: [5, 1], registry_rent: [300, 1] })
   })
 
-  it('T-34 one account uses up its share of the day and no more, on two replicas, and others go on', async () => {
+  it('T-34 an account on two replicas spends at most its share of the day, and others continue', async () => {
     const limits = [{ who: 'one', count: 0, seconds: 3600, percentOfDay: 30 }]
     const share = (amount: number, replica: number) =>
       replicas[replica % 2]!.commit((tx) =>
@@ -115,7 +115,7 @@ forEachDatabaseInGate('budgets', (database) => {
     expect(await pay('another', 0, 10)).toBeNull()
     expect(errors).toEqual([])
     clock.advance(86_400)
-    expect(await share(90, 0), 'one is always allowed').toBeNull()
+    expect(await share(90, 0), 'the first amount is always allowed').toBeNull()
     expect(await share(1, 1)).toMatchObject({ reason: 'limit_reached' })
   })
 })

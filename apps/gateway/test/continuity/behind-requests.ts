@@ -1,12 +1,12 @@
-// A request to each endpoint, with what is there, and what is answered while the database is behind.
+// A request to each endpoint for existing data, and its answer while the database is behind.
 
-import { CHUNK, type Held, type Kept, type Story, TUS, TX } from './behind-story.ts'
+import { CHUNK, type OperatorAccess, type StoredRecords, type Story, TUS, TX } from './behind-story.ts'
 
-export interface Walked {
+export interface EndpointRequest {
   query?: Record<string, string>
   body?: unknown
   headers?: Record<string, string>
-  /** Of what is served; 200 by default. */
+  /** The status of a served request; 200 by default. */
   status?: number
   code?: string
 }
@@ -16,25 +16,25 @@ const ADDRESS = `0x${'ab'.repeat(20)}`
 const REASON = { reason: 'a customer wrote' }
 const NEW_FILE = { filename: 'new.txt', content_type: 'text/plain' }
 const PAYMENT = { network: 'primary-mainnet', tx: TX, asset: 'USDC' }
-/** No chain is configured here, and whoever asks for one is told. */
+/** No chain is configured here, so requests that need one are refused. */
 const NO_CHAIN = { status: 503, code: 'chain_unavailable' }
 const BEHIND = { status: 503, code: 'database_behind' }
 
-/** By the names of the endpoints: what each needs besides its path. */
+/** By endpoint name: what each request needs besides its path. */
 export function requestsOf(
   { ids, owner, payReqId: pay_req_id }: Story,
-  held: Held,
-  { digest }: Kept,
-): Record<string, Walked> {
+  access: OperatorAccess,
+  { digest }: StoredRecords,
+): Record<string, EndpointRequest> {
   const receipt = { receipt_id: ids.receiptId }
   const ofReceipt = { query: receipt }
   const ofWallet = { query: { wallet: owner.identity } }
   const ofFile = { query: { ...receipt, filename: 'kept.txt' } }
-  const holder = { headers: held.holder }
+  const holder = { headers: access.holder }
   const bytes = { body: 'stolen', headers: { 'content-type': 'text/plain' } }
   return {
     price: NO_CHAIN,
-    // It would store a quote.
+    // The request would store a quote.
     requestStorage: { body: { units: 1 }, ...BEHIND },
     confirmStorage: { body: { pay_req_id, tx_sig: TX } },
     preparePayment: { body: { pay_req_id, network: 'eip155:143', asset: 'USDC' } },
@@ -46,7 +46,7 @@ export function requestsOf(
     sponsoredConfirm: { body: { pay_req_id, tx_sig: TX } },
     sponsoredConfirmBatch: { body: { pay_req_ids: [pay_req_id], tx_sig: TX } },
     buyStorage: { body: { units: 1 } },
-    listBought: { query: { wallet: owner.identity }, status: 402, code: 'Sign in with the wallet that bought.' },
+    listBought: { query: { wallet: owner.identity }, status: 402, code: 'Sign in with the wallet that made the purchases.' },
 
     addOperator: { body: { pubkey: owner.identity } },
     changeAnchoring: { body: { anchoring: 'log' } },
@@ -70,7 +70,7 @@ export function requestsOf(
     readUploadSession: holder,
     uploadPart: { ...holder, body: { index: 1, data: Buffer.from('more').toString('base64') } },
     finalizeUpload: { ...holder, body: {} },
-    finalizeUploadJob: { body: { session_id: held.session.session_id } },
+    finalizeUploadJob: { body: { session_id: access.session.session_id } },
     createS3Key: { body: { name: 'another', access: 'write', expires_in_days: 30 } },
     mintS3Credentials: { body: { access: 'write' } },
     createWalletS3Key: { ...ofWallet, body: { name: 'another', access: 'write', expires_in_days: 30 } },
@@ -78,7 +78,7 @@ export function requestsOf(
     mintWalletS3Credentials: { ...ofWallet, body: { access: 'write' } },
     revokeWalletS3Key: ofWallet,
     createTusToken: { body: { ttl_min: 600 } },
-    createTusUpload: { headers: { ...TUS, ...held.tusToken.headers, 'upload-length': '9' } },
+    createTusUpload: { headers: { ...TUS, ...access.tusToken.headers, 'upload-length': '9' } },
     overrideTusMethod: {
       headers: { ...CHUNK, 'x-http-method-override': 'PATCH', 'upload-offset': '4' },
       body: 'stole',
@@ -104,7 +104,7 @@ export function requestsOf(
     redactedBundle: ofFile,
     selfVerify: ofReceipt,
     verificationBundle: ofReceipt,
-    // It signs.
+    // The request signs.
     dsse: { ...ofReceipt, ...BEHIND },
     logProof: { query: { statement_digest: digest } },
 

@@ -1,4 +1,4 @@
-// For tests: a locker with everything that a gateway keeps of one, on a database that will be set back.
+// For tests: a locker with every kind of stored state, on a database that will be restored from an older copy.
 
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -18,7 +18,7 @@ import { ed25519Signer } from '@svc/protocol/keys'
 import { openLocalProvider } from '@svc/storage/local'
 import { expect } from 'vitest'
 import { announceKey } from '../../src/views/admin/keys/announce-key.ts'
-import { done, KEY } from '../adapters/s3/credentials/credentials-gateway.ts'
+import { expectSuccess, KEY } from '../adapters/s3/credentials/credentials-gateway.ts'
 import { sendSigned } from '../adapters/s3/s3-gateway.ts'
 import { askToAttest } from '../evidence/attest.ts'
 import type { CopiedDatabase } from './copy-database.ts'
@@ -41,18 +41,18 @@ const LEG: PaymentLeg = {
   payTo: 'FQnm7VnmFawD9Dtb4yCexQjERoZ9LkdzAYijzK5tzQEe',
   maxTimeoutSeconds: 300,
   extra: { name: 'USDC', decimals: 6 },
-} as PaymentLeg // of no quote that was made
+} as PaymentLeg // not from a real quote
 
-/** With a locker that was bought, and an operator of it. */
+/** Opens a gateway with a bought locker and an operator of it. */
 export async function openStory(database: CopiedDatabase) {
   const [owner, operator] = [ed25519Identity(), ed25519Identity()]
   let now = Date.now
   const issuer = await startOidcIssuer({ now: () => now() })
-  /** The objects that clients were sent to. */
+  /** The objects that clients were redirected to. */
   const directIds: string[] = []
   const provider = `issuer=${issuer.issuer},audience=${TEST_AUDIENCE},jwks=${issuer.jwksUrl}`
   const oidc = { INTERNAL_OIDC: `${provider},subject=operator`, SPONSOR_OIDC: `${provider},subject=operator` }
-  // Tests have no limits otherwise, and nothing is counted then.
+  // By default tests have no rate limits, and nothing is counted.
   const settings = { RATE_LIMITS: 'receipt=30000/min', ...oidc, ADMINS: 'operator' }
   const keys = { STATEMENT_KEY: '61'.repeat(32), STATEMENT_KEY_NEXT: NEXT_SEED }
   const tokens = { ATTEST_JWT: provider }
@@ -80,14 +80,15 @@ export async function openStory(database: CopiedDatabase) {
     issuer,
     directIds,
     call,
-    /** At the address of whichever gateway is open. */
+    /** Sends to the gateway that is currently open. */
     async send<Body>(method: string, url: string, headers: Record<string, string> = {}, body?: string) {
       const base = gateway.instance().gateway.url
       const { pathname, search } = new URL(url, base)
       const init = { method, headers, redirect: 'manual', ...(body !== undefined && { body }) } as const
       return reply<Body>(await fetch(base + pathname + search, init))
     },
-    removeOperator: async () => done(await call(['locker:admin'], 'DELETE', `/operators/${operator.identity}`)),
+    removeOperator: async () =>
+      expectSuccess(await call(['locker:admin'], 'DELETE', `/operators/${operator.identity}`)),
     async close() {
       await gateway.close()
       await issuer.stop()
@@ -97,35 +98,35 @@ export async function openStory(database: CopiedDatabase) {
 
 export type Story = Awaited<ReturnType<typeof openStory>>
 export type Written = UrlSet & { delete_url: string }
-export type Held = Awaited<ReturnType<typeof fillEntryPoints>>
+export type OperatorAccess = Awaited<ReturnType<typeof fillEntryPoints>>
 
-/** What an operator holds of every door, and bytes that wait at each. */
+/** Credentials of an operator for every protocol, and bytes that wait at each. */
 export async function fillEntryPoints({ call, send, operator, directIds, instance, ids }: Story) {
   const write = <Body>(path: string, body: unknown) => call<Body>(['locker:write'], 'POST', path, body, operator)
   const name = async (filename: string) =>
-    done(await write<Written>('/files', { filename, content_type: 'text/plain', ttl_min: 600 }))
+    expectSuccess(await write<Written>('/files', { filename, content_type: 'text/plain', ttl_min: 600 }))
   const urls = await name('a.txt')
   expect((await send('PUT', `${urls.upload_url}?proxy=1`, TEXT, 'first')).status).toBe(200)
   const { upload_url } = await name('kept.txt')
   expect((await send('PUT', `${upload_url}?proxy=1`, TEXT, 'kept')).status).toBe(200)
-  done(await send('POST', `/v1/files/confirm?receipt_id=${ids.receiptId}&filename=kept.txt`))
+  expectSuccess(await send('POST', `/v1/files/confirm?receipt_id=${ids.receiptId}&filename=kept.txt`))
   const direct = await name('direct.txt')
   expect((await send('PUT', direct.upload_url, TEXT, '')).status).toBe(307)
   const about = { contentType: 'text/plain', size: 6 }
   const storage = instance().gateway.context.providers.named('gcs')
   await storage.write(directIds.at(-1)!, Readable.from([Buffer.from('direct')]), about)
-  const session = done(
+  const session = expectSuccess(
     await write<UploadSession>('/upload-sessions', { files: [{ filename: 'parts.txt', content_type: 'text/plain' }] }),
   )
   const holder = { 'x-upload-token': session.upload_token, ...JSON_TYPE }
   const part = JSON.stringify({ index: 0, data: Buffer.from('part').toString('base64') })
   expect((await send('POST', session.files[0]!.parts_url, holder, part)).status).toBe(200)
-  const token = done(await write<TusToken>('/tus/tokens', { ttl_min: 600 }))
+  const token = expectSuccess(await write<TusToken>('/tus/tokens', { ttl_min: 600 }))
   const metadata = { 'upload-metadata': `filename ${Buffer.from('tus.txt').toString('base64')}` }
   const begin = { ...CHUNK, ...token.headers, ...metadata, 'upload-length': '9' }
   const created = await send('POST', token.tus_endpoint, begin, 'four')
   expect(created.status, JSON.stringify(created.body)).toBe(201)
-  const key = done(await call<NewS3Key>(['locker:admin'], 'POST', '/s3/keys', KEY))
+  const key = expectSuccess(await call<NewS3Key>(['locker:admin'], 'POST', '/s3/keys', KEY))
   const s3 = (method: string, path: string) =>
     sendSigned(instance(), key, method, `/s3/${ids.lockerId}/${path}`, { body: '' })
   expect((await s3('PUT', 'folder/')).status).toBe(200)
@@ -134,13 +135,13 @@ export async function fillEntryPoints({ call, send, operator, directIds, instanc
   return { urls, session, holder, upload: created.headers.get('location')!, tusToken: token, key, uploadId }
 }
 
-export type Kept = Awaited<ReturnType<typeof fillRooms>>
+export type StoredRecords = Awaited<ReturnType<typeof fillRecords>>
 
-/** A statement that is in the log, a job that failed for good, and keys that can be withdrawn, rotated to and revoked. */
-export async function fillRooms({ instance, owner, ids }: Story) {
+/** A logged statement, a permanently failed job, and keys that can be withdrawn, rotated to and revoked. */
+export async function fillRecords({ instance, owner, ids }: Story) {
   const { context } = instance().gateway
   const { database, queue } = context
-  const { envelope } = done(await askToAttest(instance(), { owner, receiptId: ids.receiptId })).attestation
+  const { envelope } = expectSuccess(await askToAttest(instance(), { owner, receiptId: ids.receiptId })).attestation
   await context.publishLog()
   const retired = '3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c'
   const start = Math.floor(context.now() / 1000) + 86_400
@@ -154,7 +155,7 @@ export async function fillRooms({ instance, owner, ids }: Story) {
   await database.commit((tx) => queue.enqueue(tx, 'attest', { receipt_id: `rcpt_${'0'.repeat(32)}` }))
   await queue.drain()
   const [dead] = await queue.deadLetters()
-  // Its sale is not counted yet.
+  // The sale is not counted yet.
   await seedReceipt(context, { owner: owner.identity })
   return {
     digest: envelope!.statement_digest,

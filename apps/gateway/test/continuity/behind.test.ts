@@ -1,5 +1,5 @@
-// A gateway on a restored copy of its database, whose workers run: no door writes, whatever credential it is shown, and
-// reads go on.
+// A gateway with running workers on a restored older copy of its database: it refuses every write, with any
+// credential, and still serves reads.
 
 import { once } from 'node:events'
 import { readdir, writeFile } from 'node:fs/promises'
@@ -19,16 +19,16 @@ import { folderVerbs } from '../../src/adapters/s3/folders/verbs.ts'
 import { multipartVerbs } from '../../src/adapters/s3/multipart/verbs.ts'
 import { objectVerbs } from '../../src/adapters/s3/objects/verbs.ts'
 import { sweepObjects } from '../../src/files/sweep-objects.ts'
-import { done } from '../adapters/s3/credentials/credentials-gateway.ts'
+import { expectSuccess } from '../adapters/s3/credentials/credentials-gateway.ts'
 import { sendSigned } from '../adapters/s3/s3-gateway.ts'
-import { requestsOf, type Walked } from './behind-requests.ts'
+import { type EndpointRequest, requestsOf } from './behind-requests.ts'
 import {
   CHUNK,
   fillEntryPoints,
-  fillRooms,
-  type Held,
-  type Kept,
+  fillRecords,
+  type OperatorAccess,
   openStory,
+  type StoredRecords,
   type Story,
   TEXT,
   TUS,
@@ -42,19 +42,18 @@ const refused = writing.filter(({ whileBehind }) => whileBehind !== 'served')
 const served = gatewayEndpoints.filter((endpoint) => !refused.includes(endpoint))
 const DIALECTS = ['sqlite', 'postgres'] as const
 
-/** Everything else stays as it is. Those of pg-boss are in a schema of their own: who has which job is in them, too. */
+/** Other tables do not change. The tables of pg-boss, which also record who has which job, are in their own schema. */
 const MAY_CHANGE: Record<string, { why: string; on: readonly string[] }> = {
   nonces: { why: 'a signed read uses up its envelope', on: DIALECTS },
-  rate_limits: { why: 'those who only read are limited, too', on: DIALECTS },
+  rate_limits: { why: 'reads are rate-limited too', on: DIALECTS },
   jobs: {
-    why: 'schedules enqueue jobs, and workers take them: each waits for the database to be current',
+    why: 'schedules enqueue jobs, and workers take them; each job waits for the database to be current',
     on: ['sqlite'],
   },
   schedules: { why: 'when a job is due next', on: DIALECTS },
-  logbooks: { why: 'processes tell each other that they run, and what they miss', on: ['postgres'] },
+  logbooks: { why: 'processes report to each other that they run, and what they miss', on: ['postgres'] },
 }
 
-/** Run as the operator would, and where it must fail, how it ends. */
 /** The module of a command. */
 type Load = () => Promise<{ run(args: string[]): Promise<void> }>
 
@@ -77,16 +76,16 @@ async function runHere(load: Load, args: string[], env: Variables) {
 
 forEachDatabase('a gateway whose database is behind', (database) => {
   let story: Story
-  let held: Held
-  let kept: Kept
-  let requests: Record<string, Walked>
+  let access: OperatorAccess
+  let records: StoredRecords
+  let requests: Record<string, EndpointRequest>
   let current: Record<string, string>
   const changed = new Set<string>()
   beforeAll(async () => {
     story = await openStory(database)
-    held = await fillEntryPoints(story)
-    kept = await fillRooms(story)
-    requests = requestsOf(story, held, kept)
+    access = await fillEntryPoints(story)
+    records = await fillRecords(story)
+    requests = requestsOf(story, access, records)
     await story.exchange('live')
     await story.removeOperator()
     story.variables.RUN_JOBS = 'true'
@@ -119,7 +118,7 @@ forEachDatabase('a gateway whose database is behind', (database) => {
     return { ...found, objects: objects.sort().join('\n') }
   }
 
-  /** Nothing that may not change has. */
+  /** Expects no change outside the tables that may change. */
   async function expectUnchanged(): Promise<void> {
     const now = await everything()
     for (const table of Object.keys(now)) {
@@ -131,7 +130,7 @@ forEachDatabase('a gateway whose database is behind', (database) => {
     current = now
   }
 
-  /** It takes longer than the requests: which one has changed something is found at night. */
+  /** On SQLite the check takes longer than the requests, so it runs only at the end. */
   const afterRequest = database.dialect === 'postgres' ? expectUnchanged : async () => {}
 
   function pathOf({ name, path }: Endpoint): string {
@@ -139,14 +138,14 @@ forEachDatabase('a gateway whose database is behind', (database) => {
     const params: Record<string, string> = {
       locker_id: ids.lockerId,
       receipt_id: ids.receiptId,
-      session_id: held.session.session_id,
-      file_id: held.session.files[0]!.file_id,
+      session_id: access.session.session_id,
+      file_id: access.session.files[0]!.file_id,
       filename: 'a.txt',
       token: new URL(tokenUrl(name)).pathname.slice('/f/'.length),
-      upload_id: held.upload.split('/').at(-1)!,
+      upload_id: access.upload.split('/').at(-1)!,
       pubkey: operator.identity,
-      access_key_id: held.key.access_key_id,
-      job_id: kept.jobId,
+      access_key_id: access.key.access_key_id,
+      job_id: records.jobId,
       code: 'not_found',
       id: 'a'.repeat(64),
       path: '0/000.p/1',
@@ -155,16 +154,16 @@ forEachDatabase('a gateway whose database is behind', (database) => {
   }
 
   function uploadQuery(method: string): string {
-    return `?${method === 'PUT' ? 'partNumber=1&' : ''}uploadId=${held.uploadId}`
+    return `?${method === 'PUT' ? 'partNumber=1&' : ''}uploadId=${access.uploadId}`
   }
 
   function tokenUrl(name: string): string {
-    if (name === 'writeByToken') return held.urls.upload_url
-    return name === 'deleteByToken' ? held.urls.delete_url : held.urls.download_url
+    if (name === 'writeByToken') return access.urls.upload_url
+    return name === 'deleteByToken' ? access.urls.delete_url : access.urls.download_url
   }
 
-  /** As whoever may. */
-  async function walk(endpoint: Endpoint): Promise<Reply<{ error?: string }>> {
+  /** Sends the request with the authorization that its endpoint needs. */
+  async function sendAuthorized(endpoint: Endpoint): Promise<Reply<{ error?: string }>> {
     const { name, method, auth } = endpoint
     const { query, body, headers = {} } = requests[name] ?? {}
     const path = pathOf(endpoint) + (query ? `?${new URLSearchParams(query)}` : '')
@@ -190,7 +189,7 @@ forEachDatabase('a gateway whose database is behind', (database) => {
   it('T-37 refuses every endpoint that writes, and nothing changes', async () => {
     for (const endpoint of refused) {
       expect(endpoint.errors).toContain('database_behind')
-      const answer = await walk(endpoint)
+      const answer = await sendAuthorized(endpoint)
       expect([endpoint.name, answer.status, answer.body.error]).toEqual([endpoint.name, 503, 'database_behind'])
       expect(answer.headers.get('retry-after')).toBe('60')
       await afterRequest()
@@ -210,20 +209,20 @@ forEachDatabase('a gateway whose database is behind', (database) => {
     ])
     const answers: unknown[] = []
     for (const endpoint of served) {
-      const { status, body } = await walk(endpoint)
+      const { status, body } = await sendAuthorized(endpoint)
       answers.push([endpoint.name, status, status === 200 ? undefined : body.error])
       await afterRequest()
     }
     await expectUnchanged()
-    // They are counted once the database is current.
+    // Sales are counted once the database is current.
     const sales = served.find(({ name }) => name === 'adminSales')!
-    expect((await walk(sales)).body).toMatchObject({ periods: [{ purchases: 1 }], uncounted: 1 })
+    expect((await sendAuthorized(sales)).body).toMatchObject({ periods: [{ purchases: 1 }], uncounted: 1 })
     expect(answers).toEqual(served.map(({ name }) => [name, requests[name]?.status ?? 200, requests[name]?.code]))
   })
 
   it('T-37 refuses every S3 request that writes, serves those that read, and nothing changes', async () => {
     const verbs = { ...bucketVerbs, ...objectVerbs, ...folderVerbs, ...multipartVerbs }
-    // It only answers that the bucket is there.
+    // This request only answers whether the bucket exists.
     const reading = Object.keys(verbs).filter((name) => verbs[name]!.needs === 'read' && !/^(GET|HEAD) /.test(name))
     expect(reading).toEqual(['PUT bucket'])
     const answers: Record<string, unknown> = {}
@@ -240,14 +239,14 @@ forEachDatabase('a gateway whose database is behind', (database) => {
         ...(subresource === 'attributes' && { 'x-amz-object-attributes': 'ETag' }),
       }
       const body = needs === 'write' ? { body: 'stolen' } : {}
-      const answer = await sendSigned(story.instance(), held.key, method, target, { headers, ...body })
+      const answer = await sendSigned(story.instance(), access.key, method, target, { headers, ...body })
       if (needs === 'write') expect([name, answer.status, answer.code]).toEqual([name, 503, 'ServiceUnavailable'])
       else answers[name] = answer.code ?? answer.status
       await afterRequest()
     }
     await expectUnchanged()
     const others = Object.entries(answers).filter(([, answer]) => answer !== 200)
-    // What no bucket has.
+    // No bucket has these.
     expect(Object.fromEntries(others)).toEqual({
       'GET bucket?cors': 'NoSuchCORSConfiguration',
       'GET bucket?encryption': 'ServerSideEncryptionConfigurationNotFoundError',
@@ -266,21 +265,21 @@ forEachDatabase('a gateway whose database is behind', (database) => {
   it('T-37 refuses every tus request that writes, serves those that read, and nothing changes', async () => {
     const { send } = story
     const over = (method: string) => ({ ...CHUNK, 'x-http-method-override': method, 'upload-offset': '4' })
-    const creating = { ...TUS, ...held.tusToken.headers, 'upload-length': '4' }
+    const creating = { ...TUS, ...access.tusToken.headers, 'upload-length': '4' }
     const metadata = { 'upload-metadata': `filename ${Buffer.from('new.txt').toString('base64')}` }
-    const { tus_endpoint } = held.tusToken
+    const { tus_endpoint } = access.tusToken
     const requests: [number, string, string, Record<string, string>, string?][] = [
       [204, 'OPTIONS', tus_endpoint, {}],
-      [204, 'OPTIONS', held.upload, {}],
-      [200, 'HEAD', held.upload, TUS],
-      [200, 'GET', held.upload, TUS],
+      [204, 'OPTIONS', access.upload, {}],
+      [200, 'HEAD', access.upload, TUS],
+      [200, 'GET', access.upload, TUS],
       [503, 'POST', tus_endpoint, { ...creating, ...metadata }],
       [503, 'POST', tus_endpoint, { ...CHUNK, ...creating, ...metadata }, 'four'],
       [503, 'POST', tus_endpoint, { ...creating, ...metadata, 'upload-concat': 'partial' }],
-      [503, 'PATCH', held.upload, { ...CHUNK, 'upload-offset': '4' }, 'stole'],
-      [503, 'DELETE', held.upload, TUS],
-      [503, 'POST', held.upload, over('PATCH'), 'stole'],
-      [503, 'POST', held.upload, over('DELETE')],
+      [503, 'PATCH', access.upload, { ...CHUNK, 'upload-offset': '4' }, 'stole'],
+      [503, 'DELETE', access.upload, TUS],
+      [503, 'POST', access.upload, over('PATCH'), 'stole'],
+      [503, 'POST', access.upload, over('DELETE')],
     ]
     for (const [status, method, url, headers, body] of requests) {
       const answer = await send<{ error?: string }>(method, url, headers, body)
@@ -291,7 +290,7 @@ forEachDatabase('a gateway whose database is behind', (database) => {
     await expectUnchanged()
   })
 
-  it('T-37 refuses every command that writes, shows what others show, and nothing changes', async () => {
+  it('T-37 refuses every command that writes, runs the others, and nothing changes', async () => {
     const { ids, variables, folder } = story
     const because = ['--reason', 'a test']
     const lockers = () => import('../../src/bin/lockers.ts')
@@ -305,12 +304,12 @@ forEachDatabase('a gateway whose database is behind', (database) => {
       [lockers, 'freeze', ids.lockerId, ...because],
       [lockers, 'unfreeze', ids.lockerId, ...because],
       [lockers, 'take-down', ids.lockerId, ...because],
-      [jobs, 'retry', kept.jobId, ...because],
-      [jobs, 'delete', kept.jobId, ...because],
+      [jobs, 'retry', records.jobId, ...because],
+      [jobs, 'delete', records.jobId, ...because],
       [keys, 'new', ...publicKey, ...because],
       [keys, 'rotate', '--early', ...because],
-      [keys, 'retire', kept.announced, ...because],
-      [keys, 'revoke', kept.retired, '--since', '2025-03-01T00:00:00Z', ...because],
+      [keys, 'retire', records.announced, ...because],
+      [keys, 'revoke', records.retired, '--since', '2025-03-01T00:00:00Z', ...because],
       [journal, 'prune', '--before', '2020-01-01', ...because],
     ]
     for (const [load, ...args] of refusedCommands) {
@@ -327,7 +326,7 @@ forEachDatabase('a gateway whose database is behind', (database) => {
       [() => import('../../src/bin/audit.ts'), 0],
       [() => import('../../src/bin/log.ts'), 0, 'show'],
       [() => import('../../src/bin/replay.ts'), 1, 'show'],
-      // There is nothing in it.
+      // The export is empty.
       [() => import('../../src/bin/import-attestations.ts'), 0, empty],
     ]
     for (const [load, wanted, ...args] of shown) {
@@ -339,36 +338,39 @@ forEachDatabase('a gateway whose database is behind', (database) => {
   })
 
   describe('as time goes by', { shuffle: false }, () => {
-    it('T-37 T-50 reads what is there, mints nothing to write by, and takes no bytes that have arrived', async () => {
+    it('T-37 T-50 serves reads, issues no write credentials, and adopts no bytes that arrived', async () => {
       const { send, call, ids } = story
-      const { urls, session, holder, upload } = held
+      const { urls, session, holder, upload } = access
       const read = <Body>(path: string, body?: unknown) =>
         call<Body>(['locker:read'], body === undefined ? 'GET' : 'POST', path, body)
       const bytesAt = async (path: string) => {
         const response = await fetch(new URL(path, story.instance().gateway.url))
         return [response.status, await response.text()]
       }
-      const fresh = done(await call<Partial<Written>>(['locker:read', 'locker:write'], 'GET', '/files/a.txt'))
+      const fresh = expectSuccess(await call<Partial<Written>>(['locker:read', 'locker:write'], 'GET', '/files/a.txt'))
       expect(Object.keys(fresh).filter((name) => name.endsWith('_url'))).toEqual(['download_url'])
       expect(await bytesAt(new URL(fresh.download_url!).pathname)).toEqual([200, 'first'])
       expect(await bytesAt(new URL(urls.download_url).pathname)).toEqual([200, 'first'])
       expect(await bytesAt(`/v1/r/${ids.receiptId}/f/a.txt`)).toEqual([200, 'first'])
       expect((await bytesAt(`/v1/r/${ids.receiptId}/f/direct.txt`))[0]).toBe(404)
       expectRefusal(await read('/files/direct.txt'), 404, 'CONTENT_NOT_FOUND')
-      const { files } = done(await call<FileList>(['locker:list'], 'GET', '/files'))
+      const { files } = expectSuccess(await call<FileList>(['locker:list'], 'GET', '/files'))
       expect(files.map(({ filename }) => filename)).toEqual(['a.txt', 'direct.txt', 'kept.txt'])
-      const minted = [done(await read('/files/urls', { filenames: ['a.txt'] })), done(await read('/urls'))]
+      const minted = [
+        expectSuccess(await read('/files/urls', { filenames: ['a.txt'] })),
+        expectSuccess(await read('/urls')),
+      ]
       for (const answer of minted) expect(JSON.stringify(answer)).not.toMatch(/upload_url|delete_url/)
-      const status = done(await send<UploadSessionStatus>('GET', session.endpoints.status, holder))
+      const status = expectSuccess(await send<UploadSessionStatus>('GET', session.endpoints.status, holder))
       expect(status.files[0]).toMatchObject({ received_bytes: 4, state: 'open' })
       const head = await send('HEAD', upload, TUS)
       expect([head.status, head.headers.get('upload-offset')]).toEqual([200, '4'])
       await expectUnchanged()
     })
 
-    it('T-37 T-50 changes nothing by a job or a reader, however long what it knows is over', async () => {
+    it('T-37 T-50 changes nothing by a job or a read, long after everything it knows has expired', async () => {
       const { clock, instance } = story
-      // The session is over, and its parts would be released; nothing seems to hold objects any longer.
+      // The session has expired: its parts would be released, and nothing seems to refer to the objects.
       for (const days of [2, 7]) {
         clock.advance(days * 86_400)
         // Workers look for jobs once a second.
@@ -377,7 +379,7 @@ forEachDatabase('a gateway whose database is behind', (database) => {
             Object.values(await instance().gateway.context.queue.counts()).some(({ running }) => running > 0),
           )
           .toBe(true)
-        for (const endpoint of served) await walk(endpoint)
+        for (const endpoint of served) await sendAuthorized(endpoint)
         await expectUnchanged()
       }
       await expect(sweepObjects(instance().gateway.context)).rejects.toMatchObject({ code: 'database_behind' })
@@ -386,7 +388,7 @@ forEachDatabase('a gateway whose database is behind', (database) => {
   })
 })
 
-it('T-37 T-14 an upload that began before the database was exchanged changes nothing', {
+it('T-37 T-14 an upload that began before the database was replaced changes nothing', {
   tags: ['nightly'],
 }, async () => {
   const fresh = await createFreshDatabase('postgres')
@@ -397,8 +399,8 @@ it('T-37 T-14 an upload that began before the database was exchanged changes not
   await story.removeOperator()
   const { gateway } = story.instance()
   const path = `${new URL(urls.upload_url).pathname}?proxy=1`
-  // By the owner: the operator's URLs are over by now.
-  const own = done(
+  // The URLs are those of the owner: those of the operator have expired.
+  const own = expectSuccess(
     await story.call<Written>(['locker:write'], 'POST', '/files', { filename: 'a.txt', content_type: 'text/plain' }),
   )
   expectRefusal(await story.send('PUT', path, TEXT, 'stolen'), 403, 'SHORT_URL_INVALID')
@@ -415,7 +417,7 @@ it('T-37 T-14 an upload that began before the database was exchanged changes not
   request.end('te')
   const [response] = await answered
   const text = Buffer.concat(await response.toArray()).toString()
-  // By a connection to the exchanged database, or one that broke with it.
+  // Its connection leads to the replaced database, or broke with the old one.
   expect(response.statusCode, text).toBe(503)
   expect(['database_behind', 'database_unavailable']).toContain(JSON.parse(text).error)
   const bytes = await fetch(`${gateway.url}/v1/r/${story.ids.receiptId}/f/a.txt`)

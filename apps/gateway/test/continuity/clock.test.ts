@@ -5,13 +5,13 @@ import { forAllTests } from '@svc/devnet/for-tests'
 import { ed25519Identity, expectRefusal, openTestGateway } from '@svc/devnet/services/test-gateway'
 import { afterEach, expect, it, vi } from 'vitest'
 
-/** The instance has a clock of its own, so only what looks at the clock of the process sees the jump. */
+/** The instance has its own clock, so only code that reads the clock of the process sees the jump. */
 const database = forAllTests(() => createFreshDatabase('postgres'))
 const instance = forAllTests(() => openTestGateway({ DATABASE_URL: database.url }))
 const locker = forAllTests(() => instance.locker(ed25519Identity()))
 afterEach(() => void vi.useRealTimers())
 
-/** Until it is noticed: by the next connection, or the next look every few seconds. */
+/** Resolves when the jump is detected: at the next connection, or at the next check every few seconds. */
 async function jump(seconds: number): Promise<Health> {
   vi.useFakeTimers({ toFake: ['Date'], now: vi.getRealSystemTime() + seconds * 1000 })
   return healthWhere(({ continuity }) => Math.abs((continuity?.clock_ahead_seconds ?? 0) - seconds) <= 10)
@@ -31,7 +31,7 @@ async function healthWhere(holds: (health: Health) => boolean): Promise<Health> 
 const create = (filename: string) =>
   locker.call(['locker:write'], 'POST', '/files', { filename, content_type: 'text/plain' })
 
-it('T-88 a replica whose clock is not that of the database sells and signs nothing, begins no job, and recovers', {
+it('T-88 a replica whose clock differs from that of the database sells and signs nothing, begins no job, and recovers', {
   tags: ['nightly'],
 }, async () => {
   const { queue } = instance.gateway.context

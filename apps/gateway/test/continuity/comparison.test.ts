@@ -12,7 +12,7 @@ import { migrateByCopy } from '@svc/devnet/migrate-by-copy'
 import { createLog } from '@svc/service/program/log'
 import { expect, it } from 'vitest'
 import { createContinuity } from '../../src/continuity/continuity.ts'
-import type { Noted } from '../../src/continuity/noted.ts'
+import type { DocumentId } from '../../src/continuity/document-id.ts'
 import { readTo, setRead } from '../../src/continuity/store.ts'
 import { migrations } from '../../src/db/migrations.ts'
 import type { Schema } from '../../src/db/schema.ts'
@@ -24,14 +24,14 @@ forEachDatabase('comparisons with the journal', (fresh) => {
   const instance = forAllTests(async () => {
     const folder = await mkdtemp(join(tmpdir(), 'svc-comparison-'))
     await migrateByCopy(fresh.url, migrations)
-    const guard: Guard<Schema, Noted> = {
+    const guard: Guard<Schema, DocumentId> = {
       requireCurrent: () => continuity.guard.requireCurrent(),
       assertCurrent: () => continuity.guard.assertCurrent(),
       begin: () => continuity.guard.begin(),
     }
-    const database = await openDatabase<Schema, Noted>({ url: fresh.url, migrations, guard })
+    const database = await openDatabase<Schema, DocumentId>({ url: fresh.url, migrations, guard })
     const continuity = createContinuity({
-      journal: { folder, sealing, keptDays: 90 },
+      journal: { folder, sealing, retentionDays: 90 },
       database,
       publications: null,
       clockToleranceSeconds: 0,
@@ -45,7 +45,7 @@ forEachDatabase('comparisons with the journal', (fresh) => {
     return { folder, database, continuity, close }
   })
 
-  /** Returns the path of a file that is due to be removed: it is old, and the database has all that is in it. */
+  /** Returns the path of an old file that is due to be removed, since the database has all its entries. */
   async function addOldFile(): Promise<string> {
     const { folder, database } = instance
     const journal = await openJournal({ folder, sealing, history: 'a server' })
@@ -57,7 +57,7 @@ forEachDatabase('comparisons with the journal', (fresh) => {
     return path
   }
 
-  it('T-37 ADD-29 a comparison that begins while old files are removed ends, and so does the removal', async ({
+  it('T-37 ADD-29 a comparison that begins during the removal of old files completes, and so does the removal', async ({
     signal,
   }) => {
     const { database, continuity } = instance

@@ -1,4 +1,4 @@
-// Takes a backup of a database and restores it, as operators do.
+// Backs up and restores a database, as admins do.
 
 import { copyFile, rm } from 'node:fs/promises'
 import type { TestDatabase } from '@svc/devnet/databases'
@@ -6,7 +6,7 @@ import { sharedPostgres } from '@svc/devnet/postgres-server'
 
 export type CopiedDatabase = Pick<TestDatabase, 'url' | 'dialect'>
 
-/** No gateway may have a file open. Gateways on PostgreSQL lose their connections, and find the database again. */
+/** No gateway may have an SQLite file open. Gateways on PostgreSQL lose their connections and reconnect. */
 export async function copyDatabase({ url, dialect }: CopiedDatabase, from: 'live' | 'backup'): Promise<void> {
   if (dialect === 'sqlite') {
     const path = url.slice('sqlite:'.length)

@@ -6,27 +6,27 @@ import { ed25519Identity, openTestGateway } from '@svc/devnet/services/test-gate
 import { sql } from 'kysely'
 import { expect, it, onTestFinished } from 'vitest'
 import { copyDatabase, dropBackup } from './copy-database.ts'
+import { openFaultyPostgresProxy } from './faulty-postgres-proxy.ts'
 import { healthIn } from './health.ts'
-import { openPostgresLine } from './postgres-line.ts'
 
 const CONNECTIONS = 4
 
-it('T-37 T-161 what a failover takes back right after its commit is not answered as done', {
+it('T-37 T-161 a change that a failover reverts right after its commit is not acknowledged', {
   tags: ['nightly'],
 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'svc-failover-'))
   const fresh = await createFreshDatabase('postgres')
   const database = { url: fresh.url, dialect: 'postgres' as const }
-  const line = await openPostgresLine(fresh.url)
+  const proxy = await openFaultyPostgresProxy(fresh.url)
   const instance = await openTestGateway({
-    DATABASE_URL: line.url,
+    DATABASE_URL: proxy.url,
     DATABASE_LIMITS: `connections=${CONNECTIONS}`,
     LOGBOOK_DIR: folder,
     RUN_JOBS: 'false',
   })
   onTestFinished(async () => {
     await instance.close()
-    await line.close()
+    await proxy.close()
     await dropBackup(database)
     await fresh.drop()
     await rm(folder, { recursive: true })
@@ -36,10 +36,10 @@ it('T-37 T-161 what a failover takes back right after its commit is not answered
   await healthIn(instance.gateway, 'current')
   const { context } = instance.gateway
 
-  line.failOverAfter('revocations', () => copyDatabase(database, 'backup'))
+  proxy.failOverAfter('revocations', () => copyDatabase(database, 'backup'))
   const revoking = context.continuity.changeAccess(async (_, record) => {
     await record({ what: 'urls', locker: lockerId, epoch: 1 })
-    // Others have all connections, and wait for this one: what was committed is read by a new one.
+    // These queries occupy all connections, so that the commit is verified on a new one.
     for (let i = 0; i < CONNECTIONS; i++) void sql`select pg_sleep(1)`.execute(context.database.db).catch(() => {})
   })
   await expect(revoking).rejects.toThrow('another database server answered before')

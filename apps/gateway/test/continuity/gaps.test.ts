@@ -6,7 +6,7 @@ import { migrations } from '../../src/db/migrations.ts'
 import type { Schema } from '../../src/db/schema.ts'
 
 forEachDatabase('the gaps of a database', (database) => {
-  it('T-37 what the chain has is read again for a server that answers while it is being read', async () => {
+  it('T-37 the chain is read again for a server that answers during the read', async () => {
     const { db } = await database.openMigrated<Schema>(migrations)
     const questions: PromiseWithResolvers<[]>[] = []
     const nodes = {
@@ -20,19 +20,19 @@ forEachDatabase('the gaps of a database', (database) => {
     const publications = { nodes, signer: 'the publication key' }
     const gaps = createGaps({ db, journal: null, publications, log: createLog('silent') })
 
-    const first = gaps.look()
+    const first = gaps.check()
     await expect.poll(() => questions.length).toBe(1)
     gaps.forgetChain()
     questions[0]!.resolve([])
     await first
     expect(gaps.isChainRead()).toBe(false)
 
-    const second = gaps.look()
+    const second = gaps.check()
     await expect.poll(() => questions.length).toBe(2)
     questions[1]!.resolve([])
     await second
     expect(gaps.isChainRead()).toBe(true)
-    await gaps.look()
+    await gaps.check()
     expect(questions).toHaveLength(2)
   })
 })

@@ -2,7 +2,7 @@ import type { Health } from '@svc/api/info'
 import { poll } from '@svc/concurrency/retry'
 import type { Gateway } from '../../src/gateway.ts'
 
-/** The health of a gateway once its database is in that state. */
+/** The health of a gateway once its database reaches that state. */
 export async function healthIn({ url }: Gateway, wanted: string): Promise<Health> {
   const ask = async () => {
     const response = await fetch(`${url}/health`)

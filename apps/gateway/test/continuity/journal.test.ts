@@ -1,4 +1,4 @@
-// What happens to LOGBOOK_DIR: a full disk, a folder that cannot be written, files of others, damage.
+// Failures of LOGBOOK_DIR: a full disk, a read-only folder, files of another gateway, damage.
 
 import { spawnSync } from 'node:child_process'
 import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
@@ -12,10 +12,10 @@ import { createFreshDatabase, forEachDatabase } from '@svc/devnet/databases'
 import { ed25519Identity, expectRefusal, openTestGateway } from '@svc/devnet/services/test-gateway'
 import { writable } from '@svc/devnet/writable'
 import { expect, it, onTestFinished, vi } from 'vitest'
+import type { DocumentId } from '../../src/continuity/document-id.ts'
 import type { Entry } from '../../src/continuity/documents.ts'
 import { createJournaling } from '../../src/continuity/journaling.ts'
 import { compareWithJournal } from '../../src/continuity/missing.ts'
-import type { Noted } from '../../src/continuity/noted.ts'
 import { migrations } from '../../src/db/migrations.ts'
 import type { Schema } from '../../src/db/schema.ts'
 import { runCommand } from '../gateway-process.ts'
@@ -46,7 +46,7 @@ forEachDatabase('a journal', ({ dialect }) => {
     }
   }
 
-  it('ADD-29 T-37 that is damaged or has a file of another gateway is named, and replayed as far as it can be read', {
+  it('ADD-29 T-37 reports a damaged file or one of another gateway, and is replayed as far as it can be read', {
     tags: ['nightly'],
   }, async () => {
     const { exchange, revoke, files, replay, logbook, instance, folder } = await open()
@@ -81,7 +81,7 @@ forEachDatabase('a journal', ({ dialect }) => {
     expect((await revoke()).status).toBe(200)
   })
 
-  it('ADD-29 T-37 of which a file is gone, or damaged in its first line, is named', {
+  it('ADD-29 T-37 reports a file that is gone, or damaged in its first line', {
     tags: ['nightly'],
   }, async () => {
     const { exchange, revoke, files, replay, logbook, instance } = await open()
@@ -107,7 +107,7 @@ forEachDatabase('a journal', ({ dialect }) => {
   })
 
   it.runIf(isRoot)(
-    'ADD-29 T-37 on a full or read-only disk refuses changes, and goes on by itself when there is room',
+    'ADD-29 T-37 on a full or read-only disk refuses changes, and resumes by itself when there is space',
     async () => {
       const { instance, exchange, revoke, record, files, logbook } = await open()
       await instance().close()
@@ -119,7 +119,7 @@ forEachDatabase('a journal', ({ dialect }) => {
       await exchange('live')
       await healthIn(instance().gateway, 'current')
       await expect(writeFile(join(logbook, 'ballast'), Buffer.alloc(100_000))).rejects.toThrow('ENOSPC')
-      // What is left of a page is written first.
+      // Changes still succeed while they fit into the last page.
       await expect.poll(revoke, { interval: 0 }).toMatchObject({ status: 503, body: { error: 'logbook_unavailable' } })
       expect((await record()).status).toBe(200)
       const before = await files()
@@ -139,7 +139,7 @@ forEachDatabase('a journal', ({ dialect }) => {
   )
 })
 
-it('T-37 what another server may have taken back is not answered as done, and is compared with it', async () => {
+it('T-37 a commit that another server may have reverted is not acknowledged, and causes a comparison', async () => {
   const instance = await openTestGateway()
   onTestFinished(instance.close)
   const { database, log } = instance.gateway.context
@@ -148,23 +148,23 @@ it('T-37 what another server may have taken back is not answered as done, and is
   const folder = await mkdtemp(join(tmpdir(), 'svc-journal-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const compareAgain = vi.fn()
-  const place = { folder, sealing: createSealing(Buffer.alloc(32, 1)), keptDays: 90 }
+  const place = { folder, sealing: createSealing(Buffer.alloc(32, 1)), retentionDays: 90 }
   const journaling = createJournaling({ place, database, log, now: () => 0, compareAgain })
   await journaling.open('one server')
   const { begin } = journaling
   const guard = { begin, requireCurrent: async () => {}, assertCurrent: () => {} }
-  const commit = createCommit<Schema, Noted>(writable(db), 'sqlite', guard)
+  const commit = createCommit<Schema, DocumentId>(writable(db), 'sqlite', guard)
   const refusal = 'another database server answered before this was in the journal'
   const pending = async () => (await db.selectFrom('journal_pending').select('key').execute()).map(({ key }) => key)
 
-  const turned = commit(async (_, note) => {
+  const reverted = commit(async (_, note) => {
     note({ kind: 'locker', key: lockerId })
     journaling.switchHistory('another server')
   })
-  await expect(turned).rejects.toThrow(refusal)
+  await expect(reverted).rejects.toThrow(refusal)
   expect(compareAgain).toHaveBeenCalledOnce()
 
-  // As where reads go to a server that lags behind.
+  // The read goes to a server that lags behind.
   const unread = commit(async (_, note) => note({ kind: 'access', key: 'a change' }))
   await expect(unread).rejects.toThrow(refusal)
   expect(compareAgain).toHaveBeenCalledTimes(2)
@@ -174,20 +174,20 @@ it('T-37 what another server may have taken back is not answered as done, and is
   expect(await pending()).not.toContain('a change')
 })
 
-it('T-37 what was in a file that somebody removed is written again', async () => {
+it('T-37 the entries of a removed file are written again', async () => {
   const fresh = await createFreshDatabase('sqlite')
   const instance = await openTestGateway({ DATABASE_URL: fresh.url })
   const { lockerId } = await instance.locker(owner)
   const { log } = instance.gateway.context
   await instance.close()
-  const database = await openDatabase<Schema, Noted>({ url: fresh.url, migrations })
+  const database = await openDatabase<Schema, DocumentId>({ url: fresh.url, migrations })
   onTestFinished(async () => {
     await database.close()
     await fresh.drop()
   })
   const folder = await mkdtemp(join(tmpdir(), 'svc-journal-'))
   onTestFinished(() => rm(folder, { recursive: true }))
-  const place = { folder, sealing: createSealing(Buffer.alloc(32, 1)), keptDays: 90 }
+  const place = { folder, sealing: createSealing(Buffer.alloc(32, 1)), retentionDays: 90 }
   const journaling = createJournaling({ place, database, log, now: () => 0, compareAgain: () => {} })
   await journaling.open('a server')
   const entries = async () => {
@@ -208,7 +208,7 @@ it('T-37 what was in a file that somebody removed is written again', async () =>
 })
 
 it('ADD-29 a gateway that cannot write its journal does not start, and names LOGBOOK_DIR', async () => {
-  // Nobody can make a file there, not even root.
+  // No user, not even root, can create a file there.
   for (const LOGBOOK_DIR of ['/proc/self', '/proc/version/journal'])
     await expect(openTestGateway({ LOGBOOK_DIR })).rejects.toThrow(
       `the folder ${LOGBOOK_DIR} cannot be written: set LOGBOOK_DIR to one that can`,

@@ -1,5 +1,5 @@
-// What a process has committed and did not write to its journal, because it was cut off: the others write it before
-// anybody learns of it.
+// A process commits a change and is disconnected before it writes it to its journal: the others write it before they
+// show it to anyone.
 
 import type { Commit } from '@svc/database/commit'
 import { readJournal } from '@svc/database/journal/journal'
@@ -12,8 +12,8 @@ import { lockerId } from '@svc/protocol/ids'
 import { expect, it } from 'vitest'
 import type { Context } from '../../src/context.ts'
 import { createChangeAccess } from '../../src/continuity/access-changes.ts'
+import type { DocumentId } from '../../src/continuity/document-id.ts'
 import type { Document } from '../../src/continuity/documents.ts'
-import type { Noted } from '../../src/continuity/noted.ts'
 import { recordPending } from '../../src/continuity/store.ts'
 import type { Schema } from '../../src/db/schema.ts'
 import { removeOperator } from '../../src/lockers/operators.ts'
@@ -21,13 +21,13 @@ import { announceKey } from '../../src/views/admin/keys/announce-key.ts'
 import { healthIn } from './health.ts'
 import { openRestorable } from './restorable.ts'
 
-/** Commits, and is cut off before it writes to its journal. */
-function cutOff<Room extends Context>(context: Room): Room {
+/** Commits, and is disconnected before it writes to its journal. */
+function disconnectBeforeJournal<Room extends Context>(context: Room): Room {
   const commit: Commit<Schema, Noted> = (work) =>
     writable(context.database.db)
       .transaction()
       .execute(async (tx) => {
-        const noted: Noted[] = []
+        const noted: DocumentId[] = []
         const result = await work(tx, (...more) => void noted.push(...more))
         await recordPending(tx, noted)
         return result
@@ -41,19 +41,19 @@ function cutOff<Room extends Context>(context: Room): Room {
   }
 }
 
-forEachDatabase('what a process has committed and not written to its journal', (database) => {
+forEachDatabase('a change that a process committed but did not write to its journal', (database) => {
   const [owner, operator] = [ed25519Identity(), ed25519Identity()]
   const gateway = forAllTests(() => openRestorable(database))
   const context = () => gateway.instance().gateway.context
   const seed = { owner: owner.identity }
 
-  async function pending(...noted: Noted[]): Promise<void> {
+  async function pending(...noted: DocumentId[]): Promise<void> {
     await recordPending(writable(context().database.db), noted)
   }
 
-  /** What the journal gains by it. */
+  /** The entries that the journal gains by this work. */
   async function gains(work: () => Promise<{ status: number }>, status = 200): Promise<string[]> {
-    const { folder, sealing } = context().continuity.place!
+    const { folder, sealing } = context().continuity.location!
     const read = async () => {
       const found: string[] = []
       for await (const entry of readJournal(folder, sealing, new Map())) {
@@ -109,14 +109,14 @@ forEachDatabase('what a process has committed and not written to its journal', (
     for (const again of [byPayment, list, record]) expect(await gains(again)).toEqual([])
   })
 
-  it('T-37 T-161 is written before a change of access is refused because it was made, and before keys are shown', async () => {
+  it('T-37 T-161 is written before a repeated change of access is refused, and before keys are shown', async () => {
     const { lockerId: locker_id, call } = await gateway.locker(owner, [operator])
     const { database } = context()
     const row = () =>
       database.db.selectFrom('lockers').selectAll().where('locker_id', '=', locker_id).executeTakeFirstOrThrow()
-    await removeOperator(cutOff(context()), await row(), operator.identity)
+    await removeOperator(disconnectBeforeJournal(context()), await row(), operator.identity)
     const keys = () => gateway.instance().send('GET', '/v1/keys')
-    // It shows nothing of lockers.
+    // The list of keys shows nothing of lockers.
     expect(await gains(keys)).toEqual([])
     const removeAgain = () => call(['locker:admin'], 'DELETE', `/operators/${operator.identity}`)
     expect(await gains(removeAgain, 404)).toEqual(['operator'])
@@ -127,7 +127,7 @@ forEachDatabase('what a process has committed and not written to its journal', (
       start: Math.floor(context().now() / 1000) + 86_400,
       reason: 'a test',
     }
-    await announceKey(cutOff(context()), { identity: 'a test' }, order)
+    await announceKey(disconnectBeforeJournal(context()), { identity: 'a test' }, order)
     expect(await gains(keys)).toEqual(['key_announced'])
   })
 })

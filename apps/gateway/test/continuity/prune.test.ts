@@ -11,7 +11,7 @@ import { healthIn } from './health.ts'
 
 const DAY_SECONDS = 86_400
 
-const place = forAllTests(async () => {
+const deployment = forAllTests(async () => {
   const folder = await mkdtemp(join(tmpdir(), 'svc-prune-'))
   const database = await createFreshDatabase('sqlite')
   const drop = async () => {
@@ -22,25 +22,26 @@ const place = forAllTests(async () => {
 })
 
 async function files(): Promise<string[]> {
-  return (await filesIn(place.variables.LOGBOOK_DIR)).map(({ name }) => name)
+  return (await filesIn(deployment.variables.LOGBOOK_DIR)).map(({ name }) => name)
 }
 
-/** A file with a locker in it, last written so many days ago. */
+/** Writes a file with a locker in it, last modified so many days ago. */
 async function writtenBefore(days: number): Promise<string> {
   const before = await files()
-  const instance = await openTestGateway(place.variables)
+  const instance = await openTestGateway(deployment.variables)
   await healthIn(instance.gateway, 'current')
   await instance.locker(ed25519Identity())
   await instance.close()
   const name = (await files()).find((each) => !before.includes(each))!
   const at = Date.now() / 1000 - days * DAY_SECONDS
-  await utimes(join(place.variables.LOGBOOK_DIR, name), at, at)
+  await utimes(join(deployment.variables.LOGBOOK_DIR, name), at, at)
   return name
 }
 
-const command = (...args: string[]) => runCommand(['journal', ...args], { SVC_MODE: 'development', ...place.variables })
+const command = (...args: string[]) =>
+  runCommand(['journal', ...args], { SVC_MODE: 'development', ...deployment.variables })
 
-it('ADD-29 the journal is kept for as long as a backup may be restored, by KEEP_DAYS or by command', {
+it('ADD-29 journal files are kept as long as a backup may be restored, by KEEP_DAYS or by command', {
   tags: ['nightly'],
 }, async () => {
   const [oldest, old, recent] = [await writtenBefore(80), await writtenBefore(40), await writtenBefore(20)]
@@ -49,7 +50,7 @@ it('ADD-29 the journal is kept for as long as a backup may be restored, by KEEP_
     [oldest, old, recent].map((name) => expect.stringMatching(`^${name} +\\d+ bytes +until .*Z +in the database$`)),
   )
 
-  const instance = await openTestGateway({ ...place.variables, KEEP_DAYS: 'logbook=60' })
+  const instance = await openTestGateway({ ...deployment.variables, KEEP_DAYS: 'logbook=60' })
   await healthIn(instance.gateway, 'current')
   await expect.poll(files).not.toContain(oldest)
   await instance.close()
@@ -61,7 +62,7 @@ it('ADD-29 the journal is kept for as long as a backup may be restored, by KEEP_
   expect(pruned, pruned.stderr).toMatchObject({ code: 0, stdout: `removed ${old}\n1 files removed.\n` })
   expect(await files()).toEqual([recent])
 
-  const writing = await openTestGateway(place.variables)
+  const writing = await openTestGateway(deployment.variables)
   await healthIn(writing.gateway, 'current')
   const open = (await files()).filter((name) => name !== recent)
   const tomorrow = new Date(Date.now() + DAY_SECONDS * 1000).toISOString()

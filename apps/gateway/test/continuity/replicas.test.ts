@@ -40,7 +40,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** They have the same keys. */
+/** Both machines have the same keys. */
 const variablesOf = (machine: string) => ({
   DATA_DIR: folder,
   DATABASE_URL: fresh.url,
@@ -53,7 +53,7 @@ async function open(machine: string): Promise<TestGateway> {
   return instance
 }
 
-/** By either replica. */
+/** Revokes through either replica. */
 function revoke(instance: TestGateway, { lockerId, receiptId }: TestLocker) {
   const path = `/v1/lockers/${lockerId}/revoke`
   return instance.call(owner, { method: 'POST', path, body: {}, ops: ['locker:admin'], lockerId, receiptId })
@@ -64,7 +64,7 @@ const heal = async (machine: string, ...options: string[]) => {
   return (await runCommand(args, { SVC_MODE: 'development', ...variablesOf(machine) })).stdout
 }
 
-it('T-37 what one of two replicas has noted and the database lost stops both until it is healed', async () => {
+it('T-37 a change that one replica journaled and the database lost stops both replicas until it is healed', async () => {
   const locker = await first.locker(owner)
   await copyDatabase(database, 'live')
   for (const { gateway } of [first, second]) await healthIn(gateway, 'current')
@@ -79,7 +79,7 @@ it('T-37 what one of two replicas has noted and the database lost stops both unt
   expectRefusal(await revoke(second, locker), 503, 'database_behind')
   expectRefusal(await second.send('POST', '/v1/storage/request', { units: 1 }), 503, 'database_behind')
 
-  // The second machine has nothing to heal, and cannot give up a replica that lives.
+  // The second machine has nothing to heal, and cannot abandon a live replica.
   expect(await heal('second', '--accept')).not.toContain('accepted as lost')
   expectRefusal(await revoke(second, locker), 503, 'database_behind')
   expect(await heal('first')).toContain('replayed 1 × change of access')
@@ -87,7 +87,7 @@ it('T-37 what one of two replicas has noted and the database lost stops both unt
   expect((await revoke(second, locker)).status).toBe(200)
 })
 
-it('T-161 T-37 what two machines have changed is changed again in its order, whichever is replayed first', {
+it('T-161 T-37 the changes of two machines are replayed in their order, whichever machine is first', {
   tags: ['nightly'],
 }, async () => {
   clock.advance(60)
@@ -117,7 +117,7 @@ it('T-161 T-37 what two machines have changed is changed again in its order, whi
   expect(record.body.operators).toEqual([])
 })
 
-it('T-37 a machine that is gone is waited for on another history, until it is given up; one that stopped in order is not', {
+it('T-37 another history waits for the journal of a lost machine until it is abandoned, but not for one that shut down cleanly', {
   tags: ['nightly'],
 }, async () => {
   const locker = await first.locker(owner)

@@ -1,4 +1,4 @@
-// A gateway that is opened again and again on one database, as it is or restored from a backup.
+// A gateway that is reopened on one database, unchanged or restored from a backup.
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -30,7 +30,7 @@ export async function openRestorable(
     folder,
     database,
     variables,
-    /** The one that is open. */
+    /** The gateway that is open. */
     instance: () => instance,
     /** Backs the database up, or restores it, and opens the gateway again. */
     async exchange(from: 'live' | 'backup'): Promise<void> {
@@ -38,7 +38,7 @@ export async function openRestorable(
       await copyDatabase(database, from)
       await open()
     },
-    /** A locker of whichever gateway is open. */
+    /** A locker of the gateway that is open. */
     async locker(owner: Identity, operators: Identity[] = [], receiptId?: string): Promise<TestLocker> {
       const made = await instance.locker(owner, { operators, ...(receiptId !== undefined && { receiptId }) })
       const ids = { lockerId: made.lockerId, receiptId: made.receiptId }

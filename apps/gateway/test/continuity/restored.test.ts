@@ -23,13 +23,13 @@ import { findPayRequest } from '../../src/purchases/store.ts'
 import { askToAttest, attest, statementsOf } from '../evidence/attest.ts'
 import { startCommand } from '../gateway-process.ts'
 import { copyDatabase, dropBackup } from './copy-database.ts'
+import { openFaultyPostgresProxy } from './faulty-postgres-proxy.ts'
 import { healthIn } from './health.ts'
-import { openPostgresLine } from './postgres-line.ts'
 
 const ORDER = { units: 1, pay_asset: 'USDC', pay_network: 'primary-mainnet' }
 const market = forAllTests(() => openMarket())
 
-/** A gateway that is opened again and again on one database, and a locker of it. */
+/** A gateway that is reopened on one database, and a locker of it. */
 async function createStory({ url }: Pick<TestDatabase, 'url'>) {
   const folder = await mkdtemp(join(tmpdir(), 'svc-restored-'))
   const variables = { DATA_DIR: folder, DATABASE_URL: url, LOGBOOK_DIR: join(folder, 'logbook') }
@@ -40,7 +40,7 @@ async function createStory({ url }: Pick<TestDatabase, 'url'>) {
     folder,
     owner,
     open,
-    /** Changes a file and attests: the sequence and digest of the new statement. */
+    /** Changes a file and attests. Returns the sequence and digest of the new statement. */
     async nextStatement(shop: TestGateway, text: string) {
       const locker = await shop.locker(owner, receiptId === undefined ? {} : { receiptId })
       receiptId = locker.receiptId
@@ -72,7 +72,7 @@ async function bundleOf(shop: TestGateway, story: Story, sequence: number): Prom
 
 const PAYMENTS = '/v1/internal/operations/payments'
 
-/** A payment that is refunded: decided first, and sent a moment later. */
+/** Refunds a payment: the refund is decided first, and sent a moment later. */
 async function refundOne(shop: TestGateway): Promise<{ network: string; tx: string; refund_tx: string }> {
   const [leg] = (await shop.quote(ORDER)).accepts
   const tx = await market.pay(leg!)
@@ -86,7 +86,7 @@ async function refundOne(shop: TestGateway): Promise<{ network: string; tx: stri
   return { ...named, refund_tx }
 }
 
-/** A locker and its renewal, with its public link closed. */
+/** Buys a locker and its renewal, and closes its public link. */
 async function buyTwice(shop: TestGateway) {
   const payer = ed25519Identity(DEMO_PAYERS[0]!.privateKeyBytes)
   const first = await buy(market, shop, { units: 2, provider: 'storj' })
@@ -109,7 +109,7 @@ forEachDatabase('a restored database', (database) => {
     let sixth: (typeof lost)[number]
     let bundles: EvidenceBundle[]
     let bought: Awaited<ReturnType<typeof buyTwice>>
-    /** Two quotes, of which the first was paid, and an envelope that was used. */
+    /** Two quotes, of which the first is paid, and a used envelope. */
     let quote: Quote
     let other: Quote
     let paidBy: string
@@ -137,7 +137,7 @@ forEachDatabase('a restored database', (database) => {
       used = now.sign(story.owner, list).headers
       expect((await now.send('GET', list.path, undefined, used)).status).toBe(200)
 
-      // PostgreSQL is exchanged under the running gateway, as when a standby takes over that was behind.
+      // PostgreSQL is replaced under the running gateway, as when a lagging standby takes over.
       if (database.dialect === 'sqlite') await now.close()
       await copyDatabase(database, 'backup')
       if (database.dialect === 'sqlite') now = await story.open()
@@ -148,7 +148,7 @@ forEachDatabase('a restored database', (database) => {
       await dropBackup(database)
     })
 
-    it('T-37 ADD-29 says what is missing, and only reads', async () => {
+    it('T-37 ADD-29 reports what is missing, and serves only reads', async () => {
       const behind = await healthIn(now.gateway, 'behind')
       const missing = lost.map(({ proofId, sequence, digest }) => {
         return { proof_id: proofId, sequence, statement_digest: digest }
@@ -177,7 +177,7 @@ forEachDatabase('a restored database', (database) => {
       expectRefusal(await now.send('GET', list.path, undefined, used), 503, 'database_behind')
     })
 
-    it('T-161 ADD-29 is what it was after one command, which can be killed and repeated', async () => {
+    it('T-161 ADD-29 is complete after one command, which can be killed and repeated', async () => {
       const shown = await story.command({}, 'show')
       expect(shown.code, shown.stderr).toBe(1)
       for (const line of [
@@ -213,7 +213,7 @@ forEachDatabase('a restored database', (database) => {
       expect(await bundleOf(now, story, 5)).toMatchObject({ envelope, files, anchor: { tx, slot }, verification })
     })
 
-    it('T-161 T-205 has every receipt, refund and payment to return as it was, and no other quote takes its payment', async () => {
+    it('T-161 T-205 has every receipt, refund and payment to return unchanged, and no other quote claims its payment', async () => {
       const { refund_tx, ...of } = refunded
       const { body } = await now.send('GET', `${PAYMENTS}?${new URLSearchParams(of)}`)
       expect(body).toMatchObject({ refund: { refund_tx } })
@@ -242,7 +242,7 @@ forEachDatabase('a restored database', (database) => {
       }
     })
 
-    it('T-37 ADD-29 without a journal, the chain alone shows what is missing; the losses can be accepted', async () => {
+    it('T-37 ADD-29 without a journal, the chain alone shows what is missing, and the losses can be accepted', async () => {
       await now.close()
       await copyDatabase(database, 'backup')
       now = await story.open({ LOGBOOK_DIR: 'off' })
@@ -263,7 +263,7 @@ forEachDatabase('a restored database', (database) => {
   })
 })
 
-it('T-37 ADD-29 what was committed right before a crash is written to the journal at the next start', {
+it('T-37 ADD-29 a change committed right before a crash is written to the journal at the next start', {
   tags: ['nightly'],
 }, async () => {
   const fresh = await createFreshDatabase('sqlite')
@@ -294,28 +294,28 @@ it('T-37 ADD-29 what was committed right before a crash is written to the journa
   await restored.close()
 })
 
-describe('T-37 what was committed without an answer is in the journal before anybody learns of it', () => {
+describe('T-37 a commit whose answer was lost', () => {
   let folder: string
-  let line: Awaited<ReturnType<typeof openPostgresLine>>
+  let proxy: Awaited<ReturnType<typeof openFaultyPostgresProxy>>
   let shop: TestGateway
   let close: () => Promise<void>
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'svc-unanswered-'))
     const database = await createFreshDatabase('postgres')
-    line = await openPostgresLine(database.url)
-    shop = await market.open({ DATABASE_URL: line.url, LOGBOOK_DIR: folder, PUBLISH: 'on_request' })
+    proxy = await openFaultyPostgresProxy(database.url)
+    shop = await market.open({ DATABASE_URL: proxy.url, LOGBOOK_DIR: folder, PUBLISH: 'on_request' })
     close = async () => {
       await shop.close()
-      await line.close()
+      await proxy.close()
       await database.drop()
       await rm(folder, { recursive: true })
     }
   })
   afterAll(() => close())
 
-  /** The beginning of its name. */
+  /** Whether the journal has an entry with a key that begins so. */
   const isWritten = async (wanted: string) => {
-    const { folder: journal, sealing } = shop.gateway.context.continuity.place!
+    const { folder: journal, sealing } = shop.gateway.context.continuity.location!
     for await (const read of readJournal(journal, sealing, new Map()))
       if ('entry' in read && read.entry.includes(`"key":"${wanted}`)) return true
     return false
@@ -327,40 +327,40 @@ describe('T-37 what was committed without an answer is in the journal before any
   type Paid = Awaited<ReturnType<typeof paid>>
   const idOf = ({ quote, tx }: Paid) => receiptId(payReqId(quote), tx)
 
-  it('T-37 by a comparison, of a confirmation that nobody repeats', async () => {
+  it('T-37 reaches the journal by a comparison, when a confirmation is not repeated', async () => {
     const left = await paid()
-    line.loseCommitOf('receipts')
+    proxy.loseCommitOf('receipts')
     expect((await shop.confirm({ pay_req_id: payReqId(left.quote) }, left.tx)).status).toBe(503)
     await expect.poll(() => isWritten(idOf(left))).toBe(true)
   })
 
-  it('T-37 by a second claim', async () => {
+  it('T-37 reaches the journal before a second claim is answered', async () => {
     const { context } = shop.gateway
     const one = await paid()
     const leg = quotedLeg(one.quote.accepts[0]!)
     const payment = (await context.sales.reader(leg.network).read(one.tx, leg)) as ChainPayment
     const request = await findPayRequest(context.database.db, payReqId(one.quote))
     const proof = { tx: payment.tx, kind: 'single', payment, quotes: [{ request: request!, leg }] } as const
-    line.loseCommitOf('receipts')
+    proxy.loseCommitOf('receipts')
     await expect(claim(context, proof)).rejects.toThrow()
     expect((await claim(context, proof))[0].isNew).toBe(false)
     expect(await isWritten(idOf(one))).toBe(true)
   })
 
-  it('T-37 by a retry, of a refund', async () => {
+  it('T-37 reaches the journal before a repeated refund is answered', async () => {
     const { tx, quote } = await paid()
     const { amount } = quotedLeg(quote.accepts[0]!)
     const order = { network: ORDER.pay_network, tx, asset: 'USDC', amount_raw: `${amount}`, reason: 'paid by mistake' }
-    line.loseCommitOf('refunds')
+    proxy.loseCommitOf('refunds')
     expect((await shop.send('POST', '/v1/internal/operations/payments/refund', order)).status).toBe(503)
     const again = await shop.send('POST', '/v1/internal/operations/payments/refund', order)
     expect(again).toMatchObject({ status: 200, body: { changed: false } })
     expect(await isWritten(`${ORDER.pay_network} ${tx} 0`)).toBe(true)
   })
 
-  it('T-37 by looking a payment up', async () => {
+  it('T-37 reaches the journal before a payment lookup is answered', async () => {
     const one = await paid()
-    line.loseCommitOf('receipts')
+    proxy.loseCommitOf('receipts')
     expect((await shop.confirm({ pay_req_id: payReqId(one.quote) }, one.tx)).status).toBe(503)
     const query = `network=${ORDER.pay_network}&tx=${one.tx}`
     const found = await shop.send('GET', `/v1/internal/operations/payments?${query}`)
@@ -368,19 +368,19 @@ describe('T-37 what was committed without an answer is in the journal before any
     expect(await isWritten(idOf(one))).toBe(true)
   })
 
-  it('T-37 by a retry, of a locker', async () => {
+  it('T-37 reaches the journal before a repeated locker creation is answered', async () => {
     const owner = ed25519Identity()
     const receiptId = await shop.receipt(owner)
-    line.loseCommitOf('lockers')
+    proxy.loseCommitOf('lockers')
     await expect(shop.locker(owner, { receiptId })).rejects.toThrow('503')
     const locker = await shop.locker(owner, { receiptId })
     expect(await isWritten(locker.lockerId)).toBe(true)
   })
 
-  it('T-37 by a retry, of a statement', async () => {
+  it('T-37 reaches the journal before a repeated attestation is answered', async () => {
     const locker = await shop.locker(ed25519Identity())
     await locker.put('a', '1')
-    line.loseCommitOf('statements')
+    proxy.loseCommitOf('statements')
     expect((await askToAttest(shop, locker)).status).toBe(503)
     const [statement] = await statementsOf(shop, locker)
     expect((await attest(shop, locker)).attestation.envelope?.statement_digest).toBe(statement!.statement_digest)

@@ -28,7 +28,7 @@ function call(changes: Partial<SignedCall> = {}, who: Identity = locker.owner) {
   return instance.call(who, { method: 'POST', path, ops: ['locker:attest'], receiptId, ...changes })
 }
 
-it('ATT-22 OPER-05 operators, whatever ops they claim, strangers and unsigned calls may not attest', async () => {
+it('ATT-22 OPER-05 operators with any ops, unknown keys and unsigned calls may not attest', async () => {
   expectRefusal(await call({}, operator), 403, 'OWNER_REQUIRED')
   expectRefusal(await call({ ops: ['locker:attest', 'locker:admin'] }, operator), 403, 'OWNER_REQUIRED')
   expectRefusal(await call({}, ed25519Identity()), 403, 'SIGNATURE_INVALID')
@@ -41,7 +41,7 @@ it('ATT-22 OPER-05 operators, whatever ops they claim, strangers and unsigned ca
   expect((await attest(instance, own)).attestation.file_count).toBe(1)
 })
 
-it('T-10 a signer may attest so many times a minute', async () => {
+it('T-10 attesting is rate-limited per signer', async () => {
   const strict = await openTestGateway({ RATE_LIMITS: 'signer=3/min' })
   const own = await strict.locker(ed25519Identity())
   await own.put('a', 'a')

@@ -25,7 +25,7 @@ import {
 import { type WatchedStorage, watchedStorage } from '../files/confirm/confirm.ts'
 import { lockerRow } from '../files/files.ts'
 
-/** More than any locker here has, but for the one that uses them up. */
+/** More statements than any test makes, except those that use them up. */
 const PER_DAY = 4
 const SECONDS_EACH = 86_400 / PER_DAY
 
@@ -60,7 +60,7 @@ forEachDatabase('attesting in a job', (database) => {
   const drain = () => instance.gateway.context.queue.drain()
   const deadLetters = () => instance.gateway.context.queue.deadLetters()
 
-  it('ATT-09 STATE-09 answers at once with a pending stub, and the job writes the record', async () => {
+  it('ATT-09 STATE-09 answers immediately with a pending stub, and the job writes the record', async () => {
     await locker.put('a', 'a')
     const { receiptId: receipt_id, lockerId: locker_id } = locker
     const { baseUrl } = instance.gateway.context.config.http
@@ -84,7 +84,7 @@ forEachDatabase('attesting in a job', (database) => {
     expect(await attest(instance, locker)).toMatchObject({ unchanged: true, attestation: { evidence_seq: 1 } })
   })
 
-  it('STATE-09 AMB-33 keeps a record readable until the next one replaces it, and keeps it if nothing changed', async () => {
+  it('STATE-09 AMB-33 keeps a record readable until the next one replaces it, or unchanged files confirm it', async () => {
     await locker.put('a', 'a')
     const first = await attest(instance, locker)
     await locker.put('b', 'b')
@@ -97,7 +97,7 @@ forEachDatabase('attesting in a job', (database) => {
     expect(await expectChain(instance, locker)).toHaveLength(2)
   })
 
-  it('EVT-02 STATE-10 runs one job for many requests, which finds a statement that was made while it waited', async () => {
+  it('EVT-02 STATE-10 runs one job for many requests, and accepts a statement made while it waited', async () => {
     await locker.put('a', 'a')
     const asked = await Promise.all(Array.from({ length: 10 }, () => queueToAttest(instance, locker)))
     expect(asked.filter(({ job_id }) => job_id !== null)).toHaveLength(1)
@@ -106,16 +106,16 @@ forEachDatabase('attesting in a job', (database) => {
     expect(await expectChain(instance, locker)).toHaveLength(1)
   })
 
-  describe('over the statements of a day', () => {
-    async function useUpTheDay(text: string) {
+  describe('beyond the daily limit of statements', () => {
+    async function useDailyLimit(text: string) {
       for (let i = 0; i < PER_DAY; i++) {
         await locker.put('a', `${text} ${i}`)
         await attest(instance, locker)
       }
     }
-    beforeEach(() => useUpTheDay('first'))
+    beforeEach(() => useDailyLimit('first'))
 
-    it('T-34 ADD-59 refuses another with the time to wait, and still answers what has not changed', async () => {
+    it('T-34 ADD-59 refuses another statement with the time to wait, but still answers for unchanged files', async () => {
       expect(await attest(instance, locker)).toMatchObject({ unchanged: true })
       expect((await queueToAttest(instance, locker)).attestation_status).toBe('computed')
       await locker.put('a', 'more')
@@ -131,7 +131,7 @@ forEachDatabase('attesting in a job', (database) => {
       expectRefusal(await askToAttest(instance, locker), 429, 'RATE_LIMITED')
     })
 
-    it('T-34 ADD-59 regains them sooner with more units, and all of them in a day', async () => {
+    it('T-34 ADD-59 regains statements faster with more units, and never more than one day allows', async () => {
       await locker.put('a', 'more')
       const { db } = instance.gateway.context.database
       const terms = JSON.parse((await lockerRow(instance, locker)).terms) as { storage_limit_bytes: number }
@@ -141,12 +141,12 @@ forEachDatabase('attesting in a job', (database) => {
       expect((await askToAttest(instance, locker)).headers.get('retry-after')).toBe(String(SECONDS_EACH / 3))
       await of.set({ terms: JSON.stringify(terms) }).execute()
       instance.clock.advance(10 * 86_400)
-      await useUpTheDay('again')
+      await useDailyLimit('again')
       await locker.put('a', 'too many')
       expectRefusal(await askToAttest(instance, locker), 429, 'RATE_LIMITED')
     })
 
-    it('T-34 makes one statement of all later changes, and lets the operator make more', async () => {
+    it('T-34 makes one statement of all later changes, and lets internal calls make more', async () => {
       const { queue, database } = instance.gateway.context
       const payload = { receipt_id: locker.receiptId }
       await locker.put('a', 'more')
@@ -193,7 +193,7 @@ forEachDatabase('attesting in a job', (database) => {
     expect(await statusOf(instance, locker)).toMatchObject({ status: 'computed', sequence: 1 })
   })
 
-  it('INT-05 makes a job a dead letter after its last attempt failed', async () => {
+  it('INT-05 makes a job a dead letter after its last attempt fails', async () => {
     await locker.put('a', 'a')
     const { job_id } = await queueToAttest(instance, locker)
     isStorageDown = true
@@ -209,7 +209,7 @@ forEachDatabase('attesting in a job', (database) => {
 })
 
 describe('a gateway that runs its own jobs', () => {
-  it('ATT-05 EVT-02 makes a queued statement without a further request', async () => {
+  it('ATT-05 EVT-02 makes a queued statement without another request', async () => {
     const instance = await openTestGateway({ RUN_JOBS: 'true' })
     const locker = await instance.locker(ed25519Identity())
     await locker.put('a', 'a')

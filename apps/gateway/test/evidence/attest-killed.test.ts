@@ -17,14 +17,14 @@ forEachDatabase('a gateway that is killed in the middle of attesting', (database
     const folder = await mkdtemp(join(tmpdir(), 'svc-killed-'))
     onTestFinished(() => rm(folder, { recursive: true }))
     const variables = { DATABASE_URL: database.url, STORAGE_DIR: join(folder, 'files'), STATEMENT_KEY: '07'.repeat(32) }
-    const heir = await openTestGateway(variables)
-    onTestFinished(heir.close)
-    const locker = await heir.locker(ed25519Identity())
+    const successor = await openTestGateway(variables)
+    onTestFinished(successor.close)
+    const locker = await successor.locker(ed25519Identity())
     await locker.put('a', 'a')
-    await queueToAttest(heir, locker)
+    await queueToAttest(successor, locker)
 
     const victim = startProcess(PROGRAM, {
-      args: [String(heir.clock.now())],
+      args: [String(successor.clock.now())],
       env: {
         ...variables,
         SVC_MODE: 'development',
@@ -35,20 +35,20 @@ forEachDatabase('a gateway that is killed in the middle of attesting', (database
       },
     })
     await victim.said(/reading/)
-    const { queue } = heir.gateway.context
+    const { queue } = successor.gateway.context
     expect((await queue.counts()).attest).toMatchObject({ running: 1 })
     await victim.kill()
 
-    // The job is not taken over while its lease runs.
+    // No gateway takes over the job before its lease ends.
     await queue.drain()
-    expect(await statusOf(heir, locker)).toMatchObject({ status: 'pending' })
-    // First the lease ends, then the pause after a failed run.
+    expect(await statusOf(successor, locker)).toMatchObject({ status: 'pending' })
+    // First the lease ends, then the delay after a failed run.
     for (let hour = 0; hour < 2; hour++) {
-      heir.clock.advance(3600)
+      successor.clock.advance(3600)
       await queue.drain()
     }
-    expect(await statusOf(heir, locker)).toMatchObject({ status: 'computed', sequence: 1 })
-    expect(await expectChain(heir, locker)).toHaveLength(1)
+    expect(await statusOf(successor, locker)).toMatchObject({ status: 'computed', sequence: 1 })
+    expect(await expectChain(successor, locker)).toHaveLength(1)
     expect((await queue.counts()).attest).toEqual({ waiting: 0, delayed: 0, running: 0, dead: 0 })
   })
 })

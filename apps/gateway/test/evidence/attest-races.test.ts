@@ -9,16 +9,16 @@ import {
   type TestLocker,
 } from '@svc/devnet/services/test-gateway'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { askToAttest, attest, expectChain, type HeldStorage, heldStorage } from './attest.ts'
+import { askToAttest, attest, type BlockableStorage, blockableStorage, expectChain } from './attest.ts'
 
 const names = ({ attestation }: AttestAnswer) => attestation.files.map(({ filename }) => filename)
 
-forEachDatabaseInGate('many requests to attest at one gateway', (database) => {
+forEachDatabaseInGate('concurrent requests to attest at one gateway', (database) => {
   let instance: TestGateway
-  let storage: HeldStorage
+  let storage: BlockableStorage
   const locker = forEachTest(() => instance.locker(ed25519Identity()))
   beforeAll(async () => {
-    storage = await heldStorage()
+    storage = await blockableStorage()
     const variables = { DATABASE_URL: database.url, STORAGE_DIR: storage.folder }
     instance = await openTestGateway(variables, { providers: storage.providers })
   })
@@ -27,7 +27,7 @@ forEachDatabaseInGate('many requests to attest at one gateway', (database) => {
     await storage.remove()
   })
 
-  it('T-18 EVID-10 make one chain, and each answer has the file that its caller confirmed', async () => {
+  it('T-18 EVID-10 make one chain, and each answer includes the file that its caller confirmed', async () => {
     const callers = Array.from({ length: 10 }, async (_, i) => {
       await locker.put(`file-${i}`, `bytes of ${i}`)
       expect(names(await attest(instance, locker))).toContain(`file-${i}`)
@@ -63,7 +63,7 @@ forEachDatabaseInGate('many requests to attest at one gateway', (database) => {
     await expectChain(instance, locker)
   })
 
-  it('T-17 attest a file as it was read, even if it is replaced meanwhile', async () => {
+  it('T-17 attest a file as it was read, even when it is replaced meanwhile', async () => {
     await locker.put('a', 'before')
     const held = storage.hold()
     const answer = attest(instance, locker)
@@ -77,14 +77,14 @@ forEachDatabaseInGate('many requests to attest at one gateway', (database) => {
 
 describe('two gateways with one database and one storage', () => {
   let database: FreshDatabase
-  let storages: [HeldStorage, HeldStorage]
+  let storages: [BlockableStorage, BlockableStorage]
   let instances: [TestGateway, TestGateway]
   let lockers: [TestLocker, TestLocker]
   beforeAll(async () => {
     database = await createFreshDatabase('postgres')
-    const first = await heldStorage()
-    storages = [first, await heldStorage(first.folder)]
-    const open = ({ providers, folder }: HeldStorage) =>
+    const first = await blockableStorage()
+    storages = [first, await blockableStorage(first.folder)]
+    const open = ({ providers, folder }: BlockableStorage) =>
       openTestGateway({ DATABASE_URL: database.url, STORAGE_DIR: folder }, { providers })
     instances = [await open(storages[0]), await open(storages[1])]
   })
@@ -99,8 +99,8 @@ describe('two gateways with one database and one storage', () => {
     lockers = [locker, await instances[1].locker(owner, { receiptId: locker.receiptId })]
   })
 
-  /** Starts a run at both gateways and holds each between reading and writing. */
-  async function holdBoth(begin: (i: 0 | 1) => Promise<AttestAnswer>, between = async () => {}) {
+  /** Starts a run at both gateways and blocks each between reading and writing. */
+  async function blockBoth(begin: (i: 0 | 1) => Promise<AttestAnswer>, between = async () => {}) {
     const first = storages[0].hold()
     const one = begin(0)
     await first.began
@@ -116,21 +116,21 @@ describe('two gateways with one database and one storage', () => {
     return (await instances[i].send<AttestAnswer>('POST', '/v1/internal/attest', body)).body
   }
 
-  it('T-18 make one statement if both read the same files', async () => {
+  it('T-18 make one statement when both read the same files', async () => {
     await lockers[0].put('a', 'a')
-    const { one, two, letGo } = await holdBoth(attestAt)
+    const { one, two, letGo } = await blockBoth(attestAt)
     letGo[1]()
-    const made = await two
+    const answer = await two
     letGo[0]()
-    expect(await one).toEqual({ ...made, unchanged: true, verify_url: (await one).verify_url })
-    expect(made.unchanged).toBe(false)
+    expect(await one).toEqual({ ...answer, unchanged: true, verify_url: (await one).verify_url })
+    expect(answer.unchanged).toBe(false)
     expect(await expectChain(instances[0], lockers[0])).toHaveLength(1)
   })
 
-  it('T-18 CRON-06 make one new statement if both are forced to at the same time', async () => {
+  it('T-18 CRON-06 make one new statement for two concurrent forced calls', async () => {
     await lockers[0].put('a', 'a')
     await attestAt(0)
-    const { one, two, letGo } = await holdBoth(forceAt)
+    const { one, two, letGo } = await blockBoth(forceAt)
     for (const go of letGo) go()
     const answers = await Promise.all([one, two])
     expect(answers.map(({ attestation }) => attestation.evidence_seq)).toEqual([2, 2])
@@ -138,17 +138,17 @@ describe('two gateways with one database and one storage', () => {
     expect(await expectChain(instances[0], lockers[0])).toHaveLength(2)
   })
 
-  it('T-18 T-17 order two statements by when the locker was read, or keep only the later one', async () => {
+  it('T-18 T-17 order two statements by the time they read the locker, or keep only the later one', async () => {
     await lockers[0].put('a', 'a')
     const confirmB = () => lockers[1].put('b', 'b')
-    const inOrder = await holdBoth(attestAt, confirmB)
+    const inOrder = await blockBoth(attestAt, confirmB)
     inOrder.letGo[0]()
     expect(names(await inOrder.one)).toEqual(['a'])
     inOrder.letGo[1]()
     expect((await inOrder.two).attestation).toMatchObject({ evidence_seq: 2, file_count: 2 })
 
     await lockers[0].put('c', 'c')
-    const overtaken = await holdBoth(attestAt, () => lockers[1].put('d', 'd'))
+    const overtaken = await blockBoth(attestAt, () => lockers[1].put('d', 'd'))
     overtaken.letGo[1]()
     expect((await overtaken.two).attestation).toMatchObject({ evidence_seq: 3, file_count: 4 })
     overtaken.letGo[0]()

@@ -14,7 +14,7 @@ forEachDatabase('attesting in the request', (database) => {
   const instance = forAllTests(() => openTestGateway({ DATABASE_URL: database.url }))
   const locker = forEachTest(() => instance.locker(ed25519Identity()))
 
-  it('EVID-08 EVID-22 signs the record as version 1 did, and the envelope, with the key of receipts', async () => {
+  it('EVID-08 EVID-22 signs the record in the form of version 1 and the envelope, both with the receipt key', async () => {
     await locker.put('a', 'a')
     const { attestation } = await attest(instance, locker)
     const { config } = instance.gateway.context
@@ -28,7 +28,7 @@ forEachDatabase('attesting in the request', (database) => {
     expect(isStatementSignedBy(key, envelope, config.evidence.domainTag)).toBe(true)
     expect(isManifestSignedBy(key, attestation.merkle_root, attestation.manifest_signature)).toBe(true)
     expect(envelope.sig_alg).toBe('ed25519')
-    // What is stored is what was signed.
+    // The stored statement is the signed one.
     const [statement] = await statementsOf(instance, locker)
     expect(canonicalBytes(JSON.parse(statement!.record).envelope.body)).toEqual(
       canonicalBytes(envelope.body as unknown as Json),
@@ -36,7 +36,7 @@ forEachDatabase('attesting in the request', (database) => {
     expect(statement!.statement_digest).toBe(envelope.statement_digest)
   })
 
-  it('ATT-21 MERK-08 refuses an empty file list at once, in the request or a job, and writes nothing', async () => {
+  it('ATT-21 MERK-08 refuses an empty file list immediately, in the request or a job, and writes nothing', async () => {
     const refused = async () => {
       for (const sync of [true, false]) {
         const reply = await askToAttest<{ message: string }>(instance, locker, { sync })
@@ -56,7 +56,7 @@ forEachDatabase('attesting in the request', (database) => {
     expect(await statusOf(instance, locker)).toMatchObject({ status: 'computed', sequence: 1 })
   })
 
-  it('AMB-33 STATE-10 answers with the same record if nothing changed, else with the next one', async () => {
+  it('AMB-33 STATE-10 answers with the same record when nothing changed, else with the next one', async () => {
     await locker.put('a', 'a')
     const first = await attest(instance, locker)
     instance.clock.advance(100)
@@ -79,7 +79,7 @@ forEachDatabase('attesting in the request', (database) => {
     await expectChain(instance, locker)
   })
 
-  it('T-38 EVID-01 names the proof that the receipt has signed, or a new one for a receipt from before', async () => {
+  it('T-38 EVID-01 names the proof in the signed receipt, or a new one for an older receipt', async () => {
     const { db } = instance.gateway.context.database
     const older = await instance.locker(ed25519Identity())
     const receipts = db.selectFrom('receipts').select('receipt')

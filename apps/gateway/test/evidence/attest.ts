@@ -1,4 +1,4 @@
-// Attests over HTTP as the owner of a locker, and reads what was written.
+// Attests over HTTP as the owner of a locker, and reads the stored statements.
 
 import { join } from 'node:path'
 import type { AttestAnswer, Attestation, AttestQueued } from '@svc/api/attestations'
@@ -37,7 +37,7 @@ export async function statementsOf(
   return db.selectFrom('statements').selectAll().where('receipt_id', '=', receiptId).orderBy('sequence').execute()
 }
 
-/** Expects statements 1..n without a gap, each with the digest of the one before it, all of one proof, no nonce twice. */
+/** Expects statements 1..n of one proof without a gap, each with its predecessor's digest and a nonce of its own. */
 export async function expectChain(instance: TestGateway, locker: TestLocker): Promise<Attestation[]> {
   const records = (await statementsOf(instance, locker)).map(({ record }) => JSON.parse(record) as Attestation)
   const bodies = records.map(({ envelope }) => envelope!.body)
@@ -55,7 +55,7 @@ export async function statusOf({ gateway }: TestGateway, { receiptId }: TestLock
   return (await row.executeTakeFirst()) ?? null
 }
 
-/** Where the local driver stores a file's bytes, for tests that damage them. */
+/** The path where the local driver stores a file's bytes, for tests that damage them. */
 export async function objectPath({ gateway }: TestGateway, { lockerId }: TestLocker, filename: string) {
   const { config, database } = gateway.context
   const { object_id } = await database.db
@@ -67,15 +67,15 @@ export async function objectPath({ gateway }: TestGateway, { lockerId }: TestLoc
   return join(config.storage.localFolder, 'objects', object_id!.slice(0, 2), object_id!)
 }
 
-/** Storage whose `absent` answers can be held back, which stops a run between reading and writing. */
-export interface HeldStorage extends WatchedStorage {
-  /** How many `absent` calls there were. */
+/** Storage whose `absent` calls can be blocked, which stops a run between reading and writing. */
+export interface BlockableStorage extends WatchedStorage {
+  /** The number of `absent` calls so far. */
   asked(): number
-  /** Holds the next `absent` call that is not held yet. */
+  /** Blocks the next `absent` call that is not blocked yet. */
   hold(): { began: Promise<void>; letGo(): void }
 }
 
-export async function heldStorage(shared?: string): Promise<HeldStorage> {
+export async function blockableStorage(shared?: string): Promise<BlockableStorage> {
   const storage = await watchedStorage(shared)
   const local = storage.providers.named('gcs')
   const waiting: (() => Promise<void>)[] = []

@@ -19,7 +19,7 @@ forEachDatabase('attesting after every confirmation', (database) => {
   })
   afterAll(() => instance.close())
 
-  /** Runs the jobs that are due once confirmations have been gathered. */
+  /** Runs the jobs that are due after the batching delay of confirmations. */
   async function drain() {
     instance.clock.advance(2)
     return instance.gateway.context.queue.drain()
@@ -38,7 +38,7 @@ forEachDatabase('attesting after every confirmation', (database) => {
     expect((await records()).map(({ file_count }) => file_count)).toEqual([1, 2])
   })
 
-  it('FILE-32 FILE-25 makes one statement for a whole batch, and none if nothing was confirmed', async () => {
+  it('FILE-32 FILE-25 makes one statement for a whole batch, and none when nothing was confirmed', async () => {
     const names = ['a', 'b', 'c']
     for (const name of names) await upload(instance, locker, name, name)
     await locker.put('closely followed', 'by the batch')
@@ -51,7 +51,7 @@ forEachDatabase('attesting after every confirmation', (database) => {
     expect((await records()).map(({ file_count }) => file_count)).toEqual([4])
   })
 
-  it('FILE-32 EVT-03 the same bytes uploaded again make no statement, by job or on request', async () => {
+  it('FILE-32 EVT-03 makes no statement when the same bytes are uploaded again, in a job or on request', async () => {
     await locker.put('a', 'a')
     await drain()
     const [first] = await records()
@@ -69,7 +69,7 @@ forEachDatabase('attesting after every confirmation', (database) => {
     expect(await records()).toHaveLength(2)
   })
 
-  it('EVT-03 covers files that are confirmed on arrival: fetched files and files of upload sessions', async () => {
+  it('EVT-03 covers fetched files and files of upload sessions, which are confirmed on arrival', async () => {
     const { receiptId, lockerId, owner } = locker
     const body = { locker_id: lockerId, receipt_id: receiptId, source_url: 'https://source.example/f' }
     const call = { method: 'POST', path: '/v1/files/fetch-and-store', ops: ['locker:write'], receiptId, lockerId, body }
@@ -84,7 +84,7 @@ forEachDatabase('attesting after every confirmation', (database) => {
     expect((await records()).map(({ file_count }) => file_count)).toEqual([1, 3])
   })
 
-  it('FILE-32 T-17 ends without an error if the confirmed file was deleted at once', async () => {
+  it('FILE-32 T-17 ends without an error when the confirmed file has been deleted meanwhile', async () => {
     await locker.put('a', 'a')
     await locker.call(['locker:write'], 'DELETE', '/files/a')
     expect(await drain()).toMatchObject({ failed: 0, dead: 0 })

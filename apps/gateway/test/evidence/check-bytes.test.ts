@@ -40,7 +40,7 @@ forEachDatabase('attesting with ATTEST_CHECK_MODE=bytes_hashed', (database) => {
     return reply.body.details
   }
 
-  it('EVID-13 names its check mode, and reads every confirmed object once per statement', async () => {
+  it('EVID-13 states its check mode, and reads every confirmed object once per statement', async () => {
     await locker.put('unconfirmed', 'x', { confirm: false })
     const { attestation } = await attest(instance, locker)
     expect(attestation).toMatchObject({ check_mode: 'bytes_hashed', file_count: 3, manifest_file_count: 4 })
@@ -54,7 +54,7 @@ forEachDatabase('attesting with ATTEST_CHECK_MODE=bytes_hashed', (database) => {
     expect(storage.reads).toHaveLength(3 + 1 + 4)
   })
 
-  it('EVID-13 INT-05 fails if bytes changed on the disk, names the files, and writes nothing', async () => {
+  it('EVID-13 INT-05 fails when bytes on the disk have changed, names the files, and writes nothing', async () => {
     const path = await pathOf('b')
     const original = await readFile(path)
     await writeFile(path, Buffer.from(original).fill('x'))
@@ -63,7 +63,7 @@ forEachDatabase('attesting with ATTEST_CHECK_MODE=bytes_hashed', (database) => {
     await truncate(await pathOf('a'), 3)
     expect(await changedFiles()).toEqual({ filenames: ['a', 'b', 'c'], count: 3 })
     expect(await statusOf(instance, locker)).toBeNull()
-    // In a job it is a dead letter, and leaves no stub.
+    // In a job the failure is a dead letter and leaves no stub.
     await queueToAttest(instance, locker)
     expect((await instance.gateway.context.queue.drain()).dead).toBe(1)
     expect(await statusOf(instance, locker)).toBeNull()
@@ -73,7 +73,7 @@ forEachDatabase('attesting with ATTEST_CHECK_MODE=bytes_hashed', (database) => {
     expect((await attest(instance, locker)).attestation.files.map(({ filename }) => filename)).toEqual(['a', 'b'])
   })
 
-  it('T-17 attests the files as they are at the end, if they change while bytes are read', async () => {
+  it('T-17 attests the final files when they change while bytes are read', async () => {
     const held = storage.holdRead()
     const answer = attest(instance, locker)
     await held.began
@@ -90,7 +90,7 @@ forEachDatabase('attesting with ATTEST_CHECK_MODE=bytes_hashed', (database) => {
     expect(check_mode).toBe('bytes_hashed')
   })
 
-  it('T-139 answers 503 if storage is down, not that bytes changed', async () => {
+  it('T-139 answers 503 when storage is down, and does not report changed bytes', async () => {
     storage.failRead()
     expectRefusal(await askToAttest(instance, locker), 503, 'STORAGE_UNAVAILABLE')
     expect((await attest(instance, locker)).attestation.file_count).toBe(3)

@@ -16,7 +16,7 @@ const { keys, evidence_envelope, merkle, receipt_signature_proposal } = vectors
 const owner = ed25519Identity(fromHex(keys.owner_ed25519.seed_hex, 32)!)
 const receipt = receipt_signature_proposal.receipt as SignedReceipt
 
-/** Gateways with the keys of the vectors, one after the other on the same database and storage. */
+/** Opens gateways with the keys of the vectors, in sequence on one database and storage. */
 async function openFixture() {
   const folder = await mkdtemp(join(tmpdir(), 'svc-golden-'))
   onTestFinished(() => rm(folder, { recursive: true }))
@@ -67,7 +67,7 @@ async function put(locker: TestLocker, filename: string): Promise<void> {
 }
 
 describe('a gateway with a fixed clock and counting randomness', () => {
-  it('EVID-01 EVID-12 makes the statements of a second implementation, byte for byte', async () => {
+  it('EVID-01 EVID-12 makes the same statements as a second implementation, byte for byte', async () => {
     const { fixture, open } = await openFixture()
     const [first, second] = evidence_envelope.statements
     const instance = await open()
@@ -85,20 +85,20 @@ describe('a gateway with a fixed clock and counting randomness', () => {
     })
     expect(one.body.att_code).toBe(set!.result_hash.att_code)
 
-    // One more file, one without bytes yet, and one whose bytes are lost.
+    // Add one more file, a file without bytes and a file whose bytes are lost.
     await put(locker, larger!.input_order_filenames.find((name) => !set!.input_order_filenames.includes(name))!)
     await locker.call(['locker:write'], 'POST', '/files', { filename: 'awaited' })
     await locker.put('lost', 'lost')
     await rm(await objectPath(instance, locker, 'lost'))
     await instance.close()
 
-    const careful = await open({ ATTEST_CHECK_MODE: 'bytes_hashed' })
+    const hashing = await open({ ATTEST_CHECK_MODE: 'bytes_hashed' })
     fixture.time = second!.envelope.body.issued_at_unix * 1000
     fixture.nextDraws = [second!.envelope.body.nonce]
-    const two = await askToAttest(careful, locker)
+    const two = await askToAttest(hashing, locker)
     expect(two.body.attestation.envelope).toEqual(second!.envelope)
     expect(two.body.attestation).toMatchObject({ files_skipped: second!.files_skipped, evidence_seq: 2 })
-    await careful.close()
+    await hashing.close()
   })
 
   it('ATT-02 ATT-08 answers with the same bytes every time', async () => {

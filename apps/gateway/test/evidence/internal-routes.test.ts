@@ -15,7 +15,7 @@ forEachDatabase('the internal operations of attestations', (database) => {
   const locker = forEachTest(() => instance.locker(ed25519Identity()))
   const post = <Body>(name: string, body: unknown) => instance.send<Body>('POST', `/v1/internal/${name}`, body)
 
-  it('INT-01 INT-02 attest works as it does for the owner, and with force makes a new statement every time', async () => {
+  it('INT-01 INT-02 attest works as for the owner, and makes a new statement every time with force', async () => {
     await locker.put('a', 'a')
     const { receiptId: receipt_id } = locker
     const first = await post<AttestAnswer>('attest', { receipt_id, push: true })
@@ -29,7 +29,7 @@ forEachDatabase('the internal operations of attestations', (database) => {
     expect(await expectChain(instance, locker)).toHaveLength(2)
   })
 
-  it('INT-05 answer 4xx to what can never succeed, so that queues drop it', async () => {
+  it('INT-05 answer 4xx to requests that can never succeed, so that queues drop them', async () => {
     const { receiptId: receipt_id } = locker
     expectRefusal(await post('attest', { receipt_id }), 409, 'EMPTY_FILE_LIST')
     expectRefusal(await post('attest', { receipt_id: UNKNOWN }), 404, 'receipt_not_found')
@@ -59,7 +59,7 @@ forEachDatabase('the internal operations of attestations', (database) => {
     expect((await post('bridge-retry', {})).body).toEqual({ ok: true, attempted: 0, succeeded: 0, failed: 0 })
   })
 
-  it('INT-07 STATE-14 attest-health counts attestations by status and has the age of the oldest that is not final', async () => {
+  it('INT-07 STATE-14 attest-health counts attestations by status and reports the age of the oldest that is not final', async () => {
     const { db } = instance.gateway.context.database
     await writable(db).deleteFrom('attestations').execute()
     const health = async () => (await instance.send<AttestHealth>('GET', '/v1/internal/attest-health')).body

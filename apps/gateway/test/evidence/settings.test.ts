@@ -12,7 +12,7 @@ function read(variables: Variables = {}) {
 }
 
 describe('the settings of attestations', () => {
-  it('CRON-01 LIM-10 have their defaults, and a list of tiers', () => {
+  it('CRON-01 LIM-10 have defaults and accept a list of tiers', () => {
     const cron = { isEnabled: false, publish: false, batchSize: 50, minAgeHours: 24, filter: 'all', tiers: [] }
     expect(read()).toEqual({ checkMode: 'recorded_hashes', isAutomatic: false, perUnitAndDay: 500, cron })
     const tiers = { CRON_ATTEST_FILTER: 'tier', CRON_ATTEST_TIERS: ' gold, silver ,' }
@@ -24,7 +24,7 @@ describe('the settings of attestations', () => {
     ['CRON_ATTEST_BATCH_SIZE', '0'],
     ['CRON_ATTEST_FILTER', 'tier'],
     ['CRON_ATTEST_TIERS', 'gold'],
-  ])('CFG-01 are refused with the name of the variable: %s=%s', (name, value) => {
+  ])('CFG-01 are refused with the name of the variable (%s=%s)', (name, value) => {
     expect(() => read({ [name]: value })).toThrow(name)
   })
 })

@@ -1,16 +1,16 @@
-// What anybody may ask a gateway for, and what keeps it from costing too much.
+// The requests that unauthenticated callers may send, and what limits their cost.
 
 import type { Endpoint } from '@svc/api/endpoint'
 import type { AnonymousRequest } from '@svc/devnet/services/flood'
 
-/** What a stranger may know of a gateway. */
+/** What an unauthenticated caller may know of a gateway. */
 export interface Known {
   receiptId: string
-  /** Of a payment on chain. */
+  /** The receipt of a payment on chain. */
   paidReceiptId: string
   digest: string
   payReqId: string
-  /** A leg of the quote. */
+  /** The network of a leg of the quote. */
   network: string
   asset: string
 }
@@ -18,17 +18,17 @@ export interface Known {
 export interface Bound {
   request(known: Known): AnonymousRequest
   /**
-   * `address`: each counts, and an address may send so many a minute. `work`: what is answered from memory is free, and
-   * what has to be worked out counts. `none`: it is answered from memory or by a short query.
+   * `address`: every request counts, and an address may send so many a minute. `work`: answers from memory are free, and
+   * computed answers count. `none`: the answer comes from memory or a short query.
    */
   limit: 'address' | 'work' | 'none'
-  /** Of each answer that is not limited; 200 by default. */
+  /** The status of each answer that is not limited; 200 by default. */
   status?: number
-  /** Where an address may send fewer than usual. */
+  /** Set where an address may send fewer requests than usual. */
   perMinute?: number
-  /** Rows that a request which is served may leave, by table. All other tables stay as they are. */
+  /** Rows that a served request may leave, by table. All other tables stay unchanged. */
   rows?: Readonly<Record<string, number>>
-  /** Calls to nodes of the chains that it may cause. */
+  /** Calls to nodes of the chains that a request may cause. */
   calls?: number
 }
 
@@ -49,10 +49,10 @@ const ofQuote = (path: string, more: (known: Known) => object, calls = 0): Bound
 const TOKEN = 'A'.repeat(60)
 const UNKNOWN_TX = `0x${'12'.repeat(32)}`
 const ADDRESS = `0x${'ab'.repeat(20)}`
-/** A payment is asked for at every node of its chain, block and receipt. */
-const READING = 6
+/** A payment lookup asks every node of its chain for the block and the receipt. */
+const LOOKUP_CALLS = 6
 
-/** The usual request: a GET with what a stranger may know, answered from memory or by a short query. */
+/** The usual bound: a GET with public knowledge, answered from memory or by a short query. */
 function usualBound({ method, path, params, query }: Endpoint): Bound {
   const required = (inputs: Endpoint['query']): string[] => inputs?.required ?? []
   return {
@@ -70,12 +70,12 @@ function usualBound({ method, path, params, query }: Endpoint): Bound {
   }
 }
 
-/** Of every endpoint that anybody may call: the usual one, unless it is written down below. */
+/** The bound of every public endpoint: the usual one, unless BOUNDS has another. */
 export function boundsOf(endpoints: readonly Endpoint[]): Record<string, Bound> {
   return Object.fromEntries(endpoints.map((endpoint) => [endpoint.name, BOUNDS[endpoint.name] ?? usualBound(endpoint)]))
 }
 
-/** By the name of the endpoint. */
+/** The bounds of unusual endpoints, by name. */
 export const BOUNDS: Readonly<Record<string, Bound>> = {
   health: { ...free('/health'), calls: 1 },
   errorExplained: free('/errors/RATE_LIMITED'),
@@ -91,19 +91,19 @@ export const BOUNDS: Readonly<Record<string, Bound>> = {
     ...ofQuote(
       '/v1/storage/confirm',
       () => ({ tx_sig: UNKNOWN_TX, pay_network: 'evm-mainnet', pay_asset: 'USDC' }),
-      READING,
+      LOOKUP_CALLS,
     ),
     status: 402,
   },
-  preparePayment: ofQuote('/v1/storage/payment/prepare', ({ network, asset }) => ({ network, asset }), READING),
+  preparePayment: ofQuote('/v1/storage/payment/prepare', ({ network, asset }) => ({ network, asset }), LOOKUP_CALLS),
   sendPayment: { ...ofQuote('/v1/storage/payment/send', () => ({ transaction: 'A'.repeat(4000) })), status: 400 },
   paymentOutcome: ofQuote(
     '/v1/storage/payment/outcome',
     () => ({ tx: UNKNOWN_TX, payer: ADDRESS, life: { nonce: '1', block: '1' } }),
-    READING,
+    LOOKUP_CALLS,
   ),
   watchPayment: { ...ofQuote('/v1/storage/payment/watch', () => ({})), rows: { watched_quotes: 1, jobs: 1 } },
-  findPayment: ofQuote('/v1/storage/payment/find', () => ({}), READING),
+  findPayment: ofQuote('/v1/storage/payment/find', () => ({}), LOOKUP_CALLS),
   buyStorage: {
     limit: 'address',
     status: 402,
@@ -114,7 +114,7 @@ export const BOUNDS: Readonly<Record<string, Bound>> = {
 
   verifyPayment: {
     limit: 'address',
-    calls: READING,
+    calls: LOOKUP_CALLS,
     request: ({ paidReceiptId }) => ({ path: `/v1/receipts/${paidReceiptId}/verify-payment` }),
   },
 
@@ -165,7 +165,7 @@ export const BOUNDS: Readonly<Record<string, Bound>> = {
   logAnchors: free('/v1/log/anchors?limit=100'),
 }
 
-/** What is answered beside the declared endpoints. */
+/** Requests beside the declared endpoints. */
 export const UNDECLARED: Readonly<Record<string, Bound>> = {
   'the faucet of the local chains': {
     limit: 'address',

@@ -30,7 +30,7 @@ let chains: LocalChains
 let nodes: FaultyNode[]
 let instance: EvidenceGateway
 let known: Known
-/** The SQL of this gateway since it started. */
+/** The SQL statements of this gateway since its start. */
 const statements: string[] = []
 
 beforeAll(async () => {
@@ -94,32 +94,32 @@ async function buy(): Promise<string> {
   return confirmed.receipt.receipt_id
 }
 
-it('T-140 every bound that is written down is of an endpoint that anybody may call', () => {
+it('T-140 every declared bound belongs to a public endpoint', () => {
   const names = openEndpoints(gatewayEndpoints).map(({ name }) => name)
   expect(names).toEqual(expect.arrayContaining(Object.keys(BOUNDS)))
 })
 
-it('T-10 requests for its state that arrive together share one look', async () => {
+it('T-10 concurrent health requests share one check', async () => {
   const { providers } = instance.gateway.context
-  const look = providers.health.bind(providers)
+  const checkHealth = providers.health.bind(providers)
   const gate = Promise.withResolvers<void>()
-  const looks = vi.spyOn(providers, 'health').mockImplementation(() => gate.promise.then(look))
+  const checks = vi.spyOn(providers, 'health').mockImplementation(() => gate.promise.then(checkHealth))
   let arrived = 0
-  const noteArrival = () => void arrived++
-  subscribe('http.server.request.start', noteArrival)
+  const countArrival = () => void arrived++
+  subscribe('http.server.request.start', countArrival)
   try {
     const flooded = flood(instance.gateway.url, { path: '/health/ready' }, { times: 20, address: '10.1.0.1' })
     await expect.poll(() => arrived).toBe(20)
     gate.resolve()
     expect(await flooded).toEqual({ served: Array(20).fill(200), limited: 0 })
-    expect(looks).toHaveBeenCalledTimes(1)
+    expect(checks).toHaveBeenCalledTimes(1)
   } finally {
-    unsubscribe('http.server.request.start', noteArrival)
-    looks.mockRestore()
+    unsubscribe('http.server.request.start', countArrival)
+    checks.mockRestore()
   }
 })
 
-it('T-11 callers who are not known are refused without a byte of a long body', async () => {
+it('T-11 unauthenticated callers are refused before a byte of a long body', async () => {
   const long = gatewayEndpoints.filter(
     ({ auth, maxBodyBytes, takesBytes }) => auth !== 'public' && (takesBytes || maxBodyBytes !== undefined),
   )
@@ -166,13 +166,13 @@ describe('a flood of each request', () => {
       const request = bound.request(known)
       const send = (address: string, times: number) => flood(instance.gateway.url, request, { times, address })
       const from = `10.0.${floods.size}`
-      const before = await kept()
+      const before = await leftBehind()
       const flooded = await send(`${from}.1`, TIMES)
-      floods.set(name, { ...flooded, before, after: await kept(), neighbour: await send(`${from}.2`, 1) })
+      floods.set(name, { ...flooded, before, after: await leftBehind(), neighbour: await send(`${from}.2`, 1) })
     }
   })
 
-  it.each(Object.entries(bounds))('T-140 %s is left without effect, and neighbours are served', (name, bound) => {
+  it.each(Object.entries(bounds))('T-140 of %s leaves no effect, and other addresses are served', (name, bound) => {
     const { served, limited, before, after, neighbour } = floods.get(name)!
     expectLimit(bound, { served, limited })
     for (const [table, count] of Object.entries(after.rows))
@@ -183,23 +183,23 @@ describe('a flood of each request', () => {
   })
 
   it('T-140 leaves no descriptor and no thread of the pool in use', async () => {
-    // Connections to nodes are kept to be used again, as many as were busy at once, and have both ends in this process.
+    // Connections to nodes are pooled, as many as were busy together, and both of their ends are in this process.
     await stopNodes()
-    await expect.poll(() => readdirSync('/proc/self/fd').length).toBeLessThanOrEqual(descriptors + KEPT_OPEN)
+    await expect.poll(() => readdirSync('/proc/self/fd').length).toBeLessThanOrEqual(descriptors + MAX_OPEN)
     await expect.poll(() => process.getActiveResourcesInfo().filter((name) => POOL_WORK.test(name))).toEqual([])
   })
 
-  it('T-10 makes the database read no whole table that grows', expectNoScan)
+  it('T-10 causes no full scan of a table that grows', expectNoScan)
 })
 
 interface Flood extends Flooded {
-  before: Awaited<ReturnType<typeof kept>>
-  after: Awaited<ReturnType<typeof kept>>
+  before: Awaited<ReturnType<typeof leftBehind>>
+  after: Awaited<ReturnType<typeof leftBehind>>
   neighbour: Flooded
 }
 
-/** Of threads that hash, and of connections that read the database. One for each request would be hundreds. */
-const KEPT_OPEN = 60
+/** Descriptors of hashing threads and database connections. One for each request would be hundreds. */
+const MAX_OPEN = 60
 const POOL_WORK = /^(FSReq|GetAddrInfo|Hash|Random|PBKDF2|Scrypt|Sign|Zlib)/
 
 async function expectNoScan(): Promise<void> {
@@ -225,10 +225,10 @@ async function expectNoScan(): Promise<void> {
   expect(scans).toEqual([])
 }
 
-/** What this test counts, and what `/v1/stats` counts in the background, for a hundredth of the time at most. */
+/** Statements of this test, and of `/v1/stats`, which counts in the background for at most a hundredth of the time. */
 const OWN = /^select count\(\*\)|^select "n"."file_count" from "attestations"/
 
-/** One row, or one for each key, budget and day, or witness. */
+/** Tables of one row, or of one row per key, per budget and day, or per witness. */
 const SMALL_TABLES = ['announced_keys', 'budget_days', 'log_witnesses', 'snapshot_border_key']
 
 function expectLimit({ limit, perMinute = PER_MINUTE, status = 200 }: Bound, { served, limited }: Flooded): void {
@@ -238,7 +238,7 @@ function expectLimit({ limit, perMinute = PER_MINUTE, status = 200 }: Bound, { s
   if (limit === 'work') expect(served.length).toBeGreaterThanOrEqual(perMinute)
 }
 
-/** A key of a rate limit is one row, however often it is used; so is the journal's file, which a timer writes down. */
+/** A rate limit key is one row however often it is used, and so is the journal's file, which a timer saves. */
 const SINGLE_ROWS = ['rate_limits', 'journal_files']
 
 function rowsIn({ rows = {} }: Bound, table: string): number {
@@ -246,9 +246,9 @@ function rowsIn({ rows = {} }: Bound, table: string): number {
 }
 
 /** What requests may leave behind. */
-async function kept() {
+async function leftBehind() {
   const isDatabase = /\.(db|sqlite)(-wal|-shm|-journal)?$/
-  // Otherwise it is written ten seconds later, when others are measured.
+  // Otherwise a timer saves it ten seconds later, during another measurement.
   await instance.gateway.context.egress.save()
   return {
     rows: await countRows(instance.gateway.context.database.db as Kysely<unknown>),

@@ -1,4 +1,4 @@
-// One gateway with all providers, configured as an operator does it.
+// One gateway with all providers, configured by settings as an admin does it.
 
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -75,7 +75,7 @@ async function staged(): Promise<number> {
   return entries.filter((one) => one.isFile()).length
 }
 
-it.each(PROVIDERS)('FILE-01 FILE-30 %s keeps a file, and removes its bytes where it can', async (provider) => {
+it.each(PROVIDERS)('FILE-01 FILE-30 %s stores a file, and removes its bytes where it can', async (provider) => {
   const isStaged = isSlow(provider)
   const locker = await instance.locker(ed25519Identity(), { provider })
   const refOf = async () => (await manifestOf(locker)).files[0]!.provider_ref

@@ -77,7 +77,7 @@ it.each([
   expect(await rowOf('good')).toBeNull()
 })
 
-it('AMB-24 FILE-23 creating an existing name keeps its bytes, hash and type; the rest is for the next upload', async () => {
+it('AMB-24 FILE-23 creating an existing name keeps its bytes, hash and type, and the new facts apply to the next upload', async () => {
   const before = await storeFile(instance, locker, 'a', 'hello')
   const expected_hash = `SHA256:${'CD'.repeat(32)}`
   const { status, body } = await create({ filename: 'a', content_type: 'text/csv', expected_hash })
@@ -95,7 +95,7 @@ interface UrlSets {
 
 const createAll = (body: unknown) => locker.call<UrlSets>(['locker:write'], 'POST', '/files/batch', body)
 
-it('FILE-12 batch create answers the URLs of each file in order, with its own type', async () => {
+it('FILE-12 batch create returns the URLs of each file in order, with its own type', async () => {
   const files = [{ filename: 'z.csv', content_type: 'text/csv' }, { filename: 'a/b' }, {}]
   const { status, body } = await createAll({ files, ttl_min: 5 })
   const url = expect.stringMatching(/\/f\/[A-Za-z0-9_-]+$/)
@@ -126,9 +126,9 @@ it('FILE-12 batch create changes the manifest once, counts only new names, and c
 
 it.each([
   ['a name', 'filename', 'a:b'],
-  ['a name that comes twice', 'filename', 'good'],
+  ['a repeated name', 'filename', 'good'],
   ['a type', 'content_type', 'nothing'],
-])('FILE-12 batch create refuses all for %s, and says which', async (_, field, value) => {
+])('FILE-12 batch create refuses all files for %s, and says which one', async (_, field, value) => {
   const reply = await createAll({ files: [{ filename: 'good' }, { [field]: value }, { filename: 'good too' }] })
   expectRefusal(reply, 422, 'validation_error')
   expect(reply.body).toMatchObject({ detail: [{ loc: ['body', 'files', 1, field] }] })
@@ -157,7 +157,7 @@ it.each(BAD)('FILE-10 FILE-12 batch create refuses %j', async (body) => {
 const hex = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
 const anyHex = fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: 64, maxLength: 64 })
 
-it('FILE-23 an expected hash is the same with and without prefix, in upper and lower case', () => {
+it('FILE-23 an expected hash may have a prefix and be in upper or lower case', () => {
   fc.assert(
     fc.property(fc.mixedCase(anyHex), fc.mixedCase(fc.constant('sha256:')), (spelled, prefix) => {
       const canonical = `sha256:${spelled.toLowerCase()}`
@@ -168,13 +168,13 @@ it('FILE-23 an expected hash is the same with and without prefix, in upper and l
 })
 
 it.each([
-  ['no text', ''],
+  ['empty text', ''],
   ['65 digits', `0${hex}`],
-  ['no hex', `g${hex.slice(1)}`],
+  ['a letter beyond hex', `g${hex.slice(1)}`],
   ['another algorithm', `sha512:${hex}`],
   ['two prefixes', `sha256:sha256:${hex}`],
-  ['space within', `sha256: ${hex}`],
-  ['a line break after', `${hex}\n`],
+  ['an inner space', `sha256: ${hex}`],
+  ['a trailing line break', `${hex}\n`],
   ['a letter that folds to s', `\u017fha256:${hex}`],
   ['digits of another script', '\u0661'.repeat(64)],
   ['a million digits', '0'.repeat(1_000_000)],

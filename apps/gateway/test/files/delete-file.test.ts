@@ -32,7 +32,7 @@ it('FILE-16 delete removes the file from list and manifest, and its bytes from t
   expect([await statOf(object_id), await objectRow(instance, object_id)]).toEqual([null, undefined])
 })
 
-it('FILE-16 a second delete answers 404 and counts nothing twice; the name can be created anew', async () => {
+it('FILE-16 a second delete answers 404 and counts nothing twice, and the name can be created again', async () => {
   await storeFile(instance, locker, 'a', 'hello')
   await remove('a')
   const before = await lockerRow(instance, locker)
@@ -58,9 +58,9 @@ it('FILE-16 an object that a redirected client may still write is swept later', 
   expect(await objectRow(instance, upload_object_id)).toBeUndefined()
 })
 
-it('T-17 FILE-16 a conditional delete removes the bytes that were seen, and never newer ones', async () => {
-  const seen = await storeFile(instance, locker, 'a', 'hello')
-  const before = `?expected_hash=${seen.content_hash}&expected_uploaded_at=${seen.uploaded_at}`
+it('T-17 FILE-16 a conditional delete removes the bytes that its condition names, and never newer ones', async () => {
+  const known = await storeFile(instance, locker, 'a', 'hello')
+  const before = `?expected_hash=${known.content_hash}&expected_uploaded_at=${known.uploaded_at}`
   instance.clock.advance(60)
   const { content_hash, uploaded_at } = await storeFile(instance, locker, 'a', 'newer')
   const refused = await remove(`a${before}`)
@@ -73,13 +73,15 @@ it('T-17 FILE-16 a conditional delete removes the bytes that were seen, and neve
   expectRefusal(await remove('a?expected_uploaded_at=none'), 412, 'PRECONDITION_FAILED')
   expectRefusal(await remove('a?expected_hash=abc'), 422, 'validation_error')
   expect(await lockerRow(instance, locker)).toMatchObject({ file_count: 1, total_bytes: 5 })
-  expect((await remove(`a?expected_hash=${seen.content_hash?.slice('sha256:'.length).toUpperCase()}`)).status).toBe(200)
+  expect((await remove(`a?expected_hash=${known.content_hash?.slice('sha256:'.length).toUpperCase()}`)).status).toBe(
+    200,
+  )
   await create('b')
   expectRefusal(await remove(`b${before}`), 412, 'PRECONDITION_FAILED')
   expect((await remove('b?expected_uploaded_at=none')).status).toBe(200)
 })
 
-it('an object that cannot be removed is retried after all others', async () => {
+it('the sweep retries an object that cannot be removed after all others', async () => {
   const storage = await watchedStorage()
   onTestFinished(storage.remove)
   const local = storage.providers.named('gcs')

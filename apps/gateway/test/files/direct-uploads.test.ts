@@ -6,7 +6,7 @@ import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
 import { onlyProvider } from '@svc/devnet/services/only-provider'
 import { ed25519Identity, openTestGateway, type TestGateway } from '@svc/devnet/services/test-gateway'
 import { expect, it } from 'vitest'
-import { adoptUpload, currentBytes, giveUpUpload } from '../../src/files/direct-uploads.ts'
+import { abandonUpload, adoptUpload, currentBytes } from '../../src/files/direct-uploads.ts'
 import { findDirectUpload } from '../../src/files/object-store.ts'
 import { sweepObjects } from '../../src/files/sweep-objects.ts'
 import { createFile, put, rowOf, sha256 } from '../adapters/http/transfers.ts'
@@ -14,7 +14,7 @@ import { confirm as confirmIn, watchedStorage } from './confirm/confirm.ts'
 import { lockerRow, storeFile } from './files.ts'
 
 forEachDatabase('direct uploads', (database) => {
-  /** The objects that clients were sent to, in order. */
+  /** The objects that clients were redirected to, in order. */
   const sent: string[] = []
   const storage = forAllTests(watchedStorage)
   const store = () => storage.providers.named('gcs')
@@ -42,7 +42,7 @@ forEachDatabase('direct uploads', (database) => {
   const sweep = (instance: TestGateway) => sweepObjects(instance.gateway.context)
   const objectOf = (id: string) => store().stat({ id, ref: null })
 
-  it('FILE-22 that are awaited do not make confirmed bytes be read again', async () => {
+  it('FILE-22 do not cause confirmed bytes to be read again while they are pending', async () => {
     await storeFile(instances[0], locker, 'f', 'known')
     await beginUpload('f')
     const reads = storage.reads.length
@@ -81,7 +81,7 @@ forEachDatabase('direct uploads', (database) => {
     expect(found).toMatchObject({ key: { id }, file: { content_hash: `sha256:${sha256('accepted')}` } })
   })
 
-  it('T-50 an upload that never arrived is given up, and the file awaits nothing any more', async () => {
+  it('T-50 an upload that never arrives is abandoned, and its file expects no bytes any more', async () => {
     const id = await beginUpload('never')
     pass(49 * 3600)
     await Promise.all(instances.map(sweep))
@@ -91,7 +91,7 @@ forEachDatabase('direct uploads', (database) => {
       expect(await db.selectFrom(table).select('object_id').where('object_id', '=', id).execute()).toEqual([])
   })
 
-  it('T-50 AMB-24 of several uploads the newest that arrived counts, in whatever order they arrive', async () => {
+  it('T-50 AMB-24 the newest of several arrived uploads counts, in any order of arrival', async () => {
     const [first, second, third] = [await beginUpload('f'), await beginUpload('f'), await beginUpload('f')]
     const expectFile = async (bytes: string, object_id: string, upload_object_id: string | null) => {
       expect((await confirm(instances[1], 'f')).body.content_hash).toBe(`sha256:${sha256(bytes)}`)
@@ -114,7 +114,7 @@ forEachDatabase('direct uploads', (database) => {
       reason: 'order 17 of a court',
     })
 
-  it.for(['frozen', 'taken_down'])('T-50 what arrived stays while the locker is %s', async (restriction) => {
+  it.for(['frozen', 'taken_down'])('T-50 arrived bytes stay while the locker is %s', async (restriction) => {
     const id = await beginUpload('kept')
     expect((await restrict(restriction)).status).toBe(200)
     await arrive(id, 'evidence')
@@ -137,21 +137,21 @@ forEachDatabase('direct uploads', (database) => {
   const rename = (filename: string, new_filename: string) =>
     locker.call(['locker:write'], 'POST', '/files/rename', { files: [{ filename, new_filename }], overwrite: true })
 
-  it('T-50 ADD-22 uploads that have arrived or are under way belong to the file under its new name', async () => {
+  it('T-50 ADD-22 arrived and pending uploads belong to the file under its new name', async () => {
     const { upload } = await createFile(instances[0], locker, 'old')
     const arrived = await beginUpload('old')
-    const underWay = await beginUpload('old')
+    const inProgress = await beginUpload('old')
     await arrive(arrived, 'accepted')
     expect((await rename('old', 'new')).status).toBe(200)
     expect((await put(upload, '')).status).toBe(404)
     expect((await confirm(instances[1], 'new')).body.content_hash).toBe(`sha256:${sha256('accepted')}`)
-    await arrive(underWay, 'later')
+    await arrive(inProgress, 'later')
     pass(49 * 3600)
     await Promise.all(instances.map(sweep))
-    expect(await rowOf(instances[0], locker, 'new')).toMatchObject({ object_id: underWay, upload_object_id: null })
+    expect(await rowOf(instances[0], locker, 'new')).toMatchObject({ object_id: inProgress, upload_object_id: null })
   })
 
-  it('T-50 ADD-22 what was sent to a file that a rename replaced never becomes the new file', async () => {
+  it('T-50 ADD-22 bytes sent to a file that a rename replaced never become the new file', async () => {
     const moved = await beginUpload('moved')
     const replaced = await beginUpload('taken')
     await arrive(moved, 'moved')
@@ -163,21 +163,21 @@ forEachDatabase('direct uploads', (database) => {
     expect(await objectOf(replaced)).toBeNull()
   })
 
-  it('T-50 ADD-22 an upload that was found before a rename is not taken by a new file of the old name', async () => {
+  it('T-50 ADD-22 an upload that was found before a rename is not adopted by a new file of the old name', async () => {
     const moved = await beginUpload('name')
     await arrive(moved, 'moved')
     const { context } = instances[0].gateway
     const found = (await findDirectUpload(context.database.db, moved))!
     await rename('name', 'other')
-    const awaited = await beginUpload('name')
+    const pending = await beginUpload('name')
     const row = await lockerRow(instances[0], locker)
     await adoptUpload(context, row, found)
-    expect(await giveUpUpload(context, row, found)).toBe(false)
-    expect(await rowOf(instances[0], locker, 'name')).toMatchObject({ object_id: null, upload_object_id: awaited })
+    expect(await abandonUpload(context, row, found)).toBe(false)
+    expect(await rowOf(instances[0], locker, 'name')).toMatchObject({ object_id: null, upload_object_id: pending })
     expect((await confirm(instances[1], 'other')).body.content_hash).toBe(`sha256:${sha256('moved')}`)
   })
 
-  it('T-36 T-17 once a removal is answered, nothing that the operator sent appears, at either gateway', async () => {
+  it('T-36 T-17 after an operator is removed, none of their uploads appears at either gateway', async () => {
     const operator = ed25519Identity()
     const { identity: pubkey } = operator
     await locker.call(['locker:admin'], 'POST', '/operators', { pubkey })

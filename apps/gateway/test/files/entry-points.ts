@@ -1,4 +1,4 @@
-// For tests: every way to store a file under a name that a stranger chooses, in one locker.
+// For tests: every way to store a file under an untrusted name, in one locker.
 
 import type { Reply } from '@svc/devnet/services/test-gateway'
 import { utf8 } from '@svc/protocol/bytes'
@@ -12,7 +12,7 @@ import { pathOf } from './files.ts'
 
 interface Outcome {
   status: number
-  /** Of a refusal. */
+  /** The error code of a refusal. */
   code: string | null
 }
 
@@ -22,7 +22,7 @@ export async function openEntryPoints(databaseUrl: string) {
   const fetchSource = (url: string) => openSource(url, source.options)
   const instance = await openS3Gateway({ DATABASE_URL: databaseUrl }, { fetchSource })
 
-  /** Each stores a text under a name, in the bucket's locker. */
+  /** Each function stores a text under a name in the bucket's locker. */
   async function to(bucket: Bucket) {
     const { locker } = bucket
     const token = await tusToken(locker)
@@ -44,7 +44,7 @@ export async function openEntryPoints(databaseUrl: string) {
       },
       async fetch(filename: string, text: string): Promise<Outcome> {
         fetched = text
-        // Without a name in the request, the file gets the last part of the URL, if that is a good one.
+        // Without a name in the request, the file gets the last part of the URL if that is a valid name.
         const isLastPart = !filename.includes('/') && filenameProblem(filename, DEFAULT_SYSTEM_PREFIX) === null
         const body = isLastPart
           ? { source_url: `https://files.example.test/${encodeURIComponent(filename)}` }
@@ -60,7 +60,7 @@ export async function openEntryPoints(databaseUrl: string) {
           ...CHUNK,
           'x-upload-token': token,
           'upload-length': `${utf8(text).length}`,
-          'upload-metadata': `filename ${loneSurrogatesKept(filename).toString('base64')}`,
+          'upload-metadata': `filename ${withLoneSurrogates(filename).toString('base64')}`,
         }
         const url = `${instance.gateway.url}/v1/lockers/${bucket.name}/tus`
         const { status, error } = await send(url, 'POST', headers, text)
@@ -87,8 +87,8 @@ function outcomeOf({ status, body }: Reply<unknown>): Outcome {
   return { status, code: (body as { error?: string }).error ?? null }
 }
 
-/** As JavaScript writes them into WTF-8, where `Buffer` would write U+FFFD. */
-function loneSurrogatesKept(text: string): Buffer {
+/** Encodes lone surrogates as WTF-8 does, where `Buffer` would write U+FFFD. */
+function withLoneSurrogates(text: string): Buffer {
   const of = (unit: string) => {
     const code = unit.charCodeAt(0)
     return Buffer.from([0xe0 | (code >> 12), 0x80 | ((code >> 6) & 0x3f), 0x80 | (code & 0x3f)])
@@ -98,6 +98,6 @@ function loneSurrogatesKept(text: string): Buffer {
 
 /** A key in a path, with each segment in the encoding that is signed. */
 export function encodedKey(name: string): string {
-  if (!name.isWellFormed()) return loneSurrogatesKept(name).toString('hex').replace(/../g, '%$&')
+  if (!name.isWellFormed()) return withLoneSurrogates(name).toString('hex').replace(/../g, '%$&')
   return pathOf(name).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
 }

@@ -38,11 +38,11 @@ function fetchAndStore<Body = FetchedFile>(body: object, changes: Partial<Signed
 async function expectNothingStored(): Promise<void> {
   expect(await manifestOf(locker)).toMatchObject({ manifest_version: 0, file_count: 0, files: [] })
   const { database, config } = instance.gateway.context
-  const noted = await database.db.selectFrom('objects').select(['object_id', 'state']).execute()
-  expect(noted.filter(({ state }) => state === 'writing')).toEqual([])
+  const recorded = await database.db.selectFrom('objects').select(['object_id', 'state']).execute()
+  expect(recorded.filter(({ state }) => state === 'writing')).toEqual([])
   const entries = await readdir(config.storage.localFolder, { recursive: true, withFileTypes: true })
   const kept = entries.filter((entry) => entry.isFile()).map(({ name }) => name)
-  expect(kept.sort()).toEqual(noted.map(({ object_id }) => object_id).sort())
+  expect(kept.sort()).toEqual(recorded.map(({ object_id }) => object_id).sort())
 }
 
 async function expectRefused(body: object, message: RegExp): Promise<void> {
@@ -54,7 +54,7 @@ async function expectRefused(body: object, message: RegExp): Promise<void> {
   expect(refused.body.details).toMatchObject({ layer: 'gateway', recovery_hint: expect.any(String) })
 }
 
-it('ADD-60 FILE-26 a fetch that may not replace a file leaves the one that is there, or comes meanwhile', async () => {
+it('ADD-60 FILE-26 a fetch without overwrite leaves an existing file, and one that is stored meanwhile', async () => {
   await locker.put('taken', 'before')
   const body = { source_url: SOURCE, filename: 'taken', overwrite: false }
   const refused = await fetchAndStore<ErrorReply>(body)
@@ -89,7 +89,7 @@ it('FILE-26 T-17 fetching stores the bytes and confirms them at once', async () 
   expect(await manifestOf(locker)).toMatchObject({ manifest_version: 1, total_bytes: 8, file_count: 1 })
 })
 
-it('FILE-26 ENV-09 fetching takes the ids of the envelope, a name and a type; an operator may fetch', async () => {
+it('FILE-26 ENV-09 fetching accepts the ids of the envelope, a name and a type; an operator may fetch', async () => {
   const file = { filename: 'docs/mine.txt', content_type: 'text/plain; charset=utf-8' }
   const ids = { locker_id: locker.lockerId, receipt_id: locker.receiptId }
   expect((await fetchAndStore({ ...ids, source_url: SOURCE, ...file })).body).toMatchObject(file)
@@ -110,7 +110,7 @@ it('FILE-26 fetching stores an empty file, and a chunked one without length', as
   expect(body).toMatchObject({ size_bytes: 900_000, content_hash: sha256(bytes) })
 })
 
-it('AMB-24 fetching replaces the bytes of an existing name', async () => {
+it('AMB-24 fetching replaces the bytes of an existing file', async () => {
   await upload(instance, locker, 'report.pdf', 'older', { expected_hash: sha256('never') })
   const { body } = await fetchAndStore({ source_url: SOURCE, content_type: 'text/plain' })
   const replaced = { content_hash: body.content_hash, content_type: 'text/plain' }
@@ -118,7 +118,7 @@ it('AMB-24 fetching replaces the bytes of an existing name', async () => {
   expect(await manifestOf(locker)).toMatchObject({ file_count: 1, total_bytes: 8 })
 })
 
-it('T-08 the answer does not reveal where the source redirected to', async () => {
+it('T-08 the response does not reveal where the source redirected to', async () => {
   answer = (request, response) =>
     request.url === '/report.pdf'
       ? response.writeHead(302, { location: 'https://other.example.test/signed?secret=1' }).end()
@@ -147,9 +147,9 @@ it.each([
   ['image/svg+xml; charset="utf-8"', 'image/svg+xml; charset="utf-8"'],
   ['nonsense', 'application/octet-stream'],
   ['text/pl\u00e4in', 'application/octet-stream'],
-])('FILE-09 T-30 the type of a source that says %s is %s', async (said, stored) => {
+])('FILE-09 T-30 a source of type %s is stored as %s', async (sentType, stored) => {
   answer = (_request, response) =>
-    response.writeHead(200, { 'content-length': 2, ...(said && { 'content-type': said }) }).end('ok')
+    response.writeHead(200, { 'content-length': 2, ...(sentType && { 'content-type': sentType }) }).end('ok')
   expect((await fetchAndStore({ source_url: SOURCE })).body.content_type).toBe(stored)
 })
 
@@ -183,7 +183,7 @@ it.each<[string, RequestListener, number, RegExp]>([
     100,
     /within 0.1 seconds/,
   ],
-])('%s is refused and leaves nothing, and the earlier bytes of the name', async (_, fails, deadline, message) => {
+])('%s is refused, leaves nothing, and keeps the earlier bytes of the file', async (_, fails, deadline, message) => {
   answer = fails
   deadlineMs = deadline
   await expectRefused({ source_url: SOURCE }, message)
@@ -207,7 +207,7 @@ it('FILE-29 the connection to the source is closed when storing fails', async ()
   const stream = Readable.from(['never read'])
   const broken: Context = {
     ...instance.gateway.context,
-    announceObject: () => Promise.reject(new Error('the database is away')),
+    announceObject: () => Promise.reject(new Error('the database is unavailable')),
     fetchSource: async () => ({ stream, contentType: null, size: null, finalUrl: SOURCE }),
   }
   const caller = {
@@ -215,7 +215,7 @@ it('FILE-29 the connection to the source is closed when storing fails', async ()
     signer: { role: 'owner', identity: 'me' },
   } as LockerCaller
   await expect(storeFetched(broken, caller, { source_url: SOURCE }, AbortSignal.abort())).rejects.toThrow(
-    'the database is away',
+    'the database is unavailable',
   )
   expect(stream.destroyed).toBe(true)
 })

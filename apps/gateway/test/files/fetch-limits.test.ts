@@ -28,7 +28,7 @@ async function openLocker(at: TestGateway) {
   }
 }
 
-it('FILE-27 FILE-28 no address of our network, in any notation, and nothing but https is fetched', async () => {
+it('FILE-27 FILE-28 the gateway fetches no private address in any notation, and only https', async () => {
   const trap = await startTrap()
   onTestFinished(trap.stop)
   const { locker, fetchAndStore } = await openLocker(plain)
@@ -43,7 +43,7 @@ it('FILE-27 FILE-28 no address of our network, in any notation, and nothing but 
   expect(await manifestOf(locker)).toMatchObject({ manifest_version: 0, files: [] })
 })
 
-it('LIM-11 T-10 fetching has a limit, counted before anything is fetched', async () => {
+it('LIM-11 T-10 fetching has a rate limit, counted before anything is fetched', async () => {
   const server = await startTestTlsServer((_request, response) => response.end('hello'))
   onTestFinished(server.stop)
   const fetchSource = (url: string) => openSource(url, server.options)
@@ -80,7 +80,7 @@ function beginFetch({ owner, receiptId, lockerId }: TestLocker, source_url: stri
   })
 }
 
-/** Sixteen fetches from names that nobody resolves. Says how many were refused, and which wait. */
+/** Begins sixteen fetches from names that never resolve. Returns how many were refused, and which wait. */
 async function beginSlowFetches(locker: TestLocker, prefix: string, signal: AbortSignal) {
   let settled = 0
   const refused: Response[] = []
@@ -97,9 +97,9 @@ async function beginSlowFetches(locker: TestLocker, prefix: string, signal: Abor
 
 const waiting = (prefix: string) => new Set(dns.asked.filter((name) => name.startsWith(`slow-${prefix}-`))).size
 
-it('T-35 an owner who names slow hosts gets a few of them at once, and holds up no stranger', async () => {
+it('T-35 an owner who names slow hosts gets only a few concurrent fetches, and delays no other owner', async () => {
   const locker = await instance.locker(ed25519Identity())
-  const stranger = await instance.locker(ed25519Identity())
+  const otherOwner = await instance.locker(ed25519Identity())
   const gone = new AbortController()
   const slow = await beginSlowFetches(locker, 'a', gone.signal)
   await expect.poll(slow.settled).toBe(12)
@@ -109,14 +109,14 @@ it('T-35 an owner who names slow hosts gets a few of them at once, and holds up 
     expect(await response.json()).toMatchObject({ error: 'RATE_LIMITED', details: { layer: 'gateway' } })
   }
   expect(waiting('a')).toBe(4)
-  expect((await beginFetch(stranger, SOURCE)).status).toBe(200)
+  expect((await beginFetch(otherOwner, SOURCE)).status).toBe(200)
   expect(slow.settled(), 'the four still wait').toBe(12)
   gone.abort()
   await slow.done
   await expect.poll(async () => (await beginFetch(locker, SOURCE)).status).toBe(200)
 })
 
-it('T-35 an owner who names slow hosts shares one limit for all fetches with the others', async () => {
+it('T-35 an owner who names slow hosts shares one limit for all fetches with other owners', async () => {
   const lockers = await Promise.all([1, 2].map(() => instance.locker(ed25519Identity())))
   const gone = new AbortController()
   const slow = await Promise.all(lockers.map((locker, i) => beginSlowFetches(locker, `b${i}`, gone.signal)))

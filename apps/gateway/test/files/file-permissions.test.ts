@@ -51,12 +51,12 @@ it.each(CALLS)('OPER-07 OPER-08 an owner on either chain and an operator may cal
   }
 })
 
-it.each(CALLS)('OPER-06 ENV-18 nobody else may call: %s', async (_, ...call) => {
+it.each(CALLS)('OPER-06 ENV-18 no other signer may call: %s', async (_, ...call) => {
   const [ops, method, path, body] = call
   const [locker, other] = [await lockerOf(owners.Ed25519), await instance.locker(ed25519Identity())]
   const before = await lockerRow(instance, locker)
-  for (const stranger of [ed25519Identity(), evmIdentity()])
-    expectRefusal(await locker.call(ops, method, path, body, stranger), 403, 'SIGNATURE_INVALID')
+  for (const unregistered of [ed25519Identity(), evmIdentity()])
+    expectRefusal(await locker.call(ops, method, path, body, unregistered), 403, 'SIGNATURE_INVALID')
   const target = { method, path: `/v1/lockers/${locker.lockerId}${path}`, body, ops }
   const signedForOther = { ...target, lockerId: other.lockerId, receiptId: other.receiptId }
   expectRefusal(await instance.call(other.owner, signedForOther), 401, 'LOCKER_ID_MISMATCH')
@@ -80,7 +80,7 @@ const limited = forAllTests(() => openTestGateway({ RATE_LIMITS: 'signer=1/min' 
 const LIMITED = CALLS.filter(([name]) => !['list', 'manifest', 'delete'].includes(name))
 
 it.each(LIMITED)(
-  'LIM-11 a call counts once, however many URLs it mints, and is refused beyond it: %s',
+  'LIM-11 a call counts once for any number of URLs, and is refused past the limit: %s',
   async (_, ...call) => {
     const [ops, method, path, body] = call
     const locker = await limited.locker(ed25519Identity())

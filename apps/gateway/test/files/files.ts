@@ -19,7 +19,7 @@ export async function lockerRow({ gateway }: TestGateway, { lockerId }: TestLock
   return locker
 }
 
-/** Changes how much the owner of a locker has bought. */
+/** Changes the storage limit of the owner of a locker. */
 export async function limitBytes(instance: TestGateway, of: TestLocker, storage_limit_bytes: number): Promise<void> {
   const locker = await lockerRow(instance, of)
   const changed = { terms: JSON.stringify({ ...JSON.parse(locker.terms), storage_limit_bytes }) }
@@ -27,7 +27,7 @@ export async function limitBytes(instance: TestGateway, of: TestLocker, storage_
   await writable(db).updateTable('lockers').set(changed).where('locker_id', '=', of.lockerId).execute()
 }
 
-/** A file with these bytes, as after an upload. */
+/** Stores a file with these bytes, as after an upload. */
 export async function storeFile(
   instance: TestGateway,
   to: TestLocker,
@@ -51,7 +51,7 @@ export async function storeFile(
   })
 }
 
-/** Inserts many entries. They have no bytes; their facts are invented. */
+/** Inserts many entries with invented facts and no bytes. */
 export async function insertFiles(
   instance: TestGateway,
   to: TestLocker,
@@ -81,7 +81,7 @@ export interface RawReply {
   text: string
 }
 
-/** Sends the target as it is. `fetch` would resolve dots and encode. */
+/** Sends the target unchanged. `fetch` would resolve dots and encode it. */
 export async function sendRaw(
   instance: TestGateway,
   method: string,
@@ -92,12 +92,12 @@ export async function sendRaw(
   return { status: response.statusCode ?? 0, headers: response.headers, text: (await buffer(response)).toString() }
 }
 
-/** The same, signed. */
+/** Sends a signed request with the target unchanged. */
 export function callRaw(instance: TestGateway, who: Identity, call: SignedCall): Promise<RawReply> {
   return sendRaw(instance, call.method ?? 'GET', call.path, instance.sign(who, call).headers)
 }
 
-/** Resolves with the headers of the answer. The caller reads the body. */
+/** Resolves with the response once its headers arrive. The caller reads the body. */
 export function beginRaw(
   { gateway }: TestGateway,
   method: string,

@@ -33,7 +33,7 @@ it('FILE-14 FILE-34 get mints fresh URLs each time, for this file alone', async 
   }
 })
 
-it('FILE-10 FILE-11 get takes ttl_min in the query, from 1 to 1440', async () => {
+it('FILE-10 FILE-11 get accepts ttl_min in the query, from 1 to 1440', async () => {
   await storeFile(instance, locker, 'ttl', 'hello')
   expect((await get('ttl?ttl_min=1440')).body.urls_expire_in_sec).toBe(86_400)
   for (const value of ['0', '1441', '30m']) {
@@ -57,7 +57,7 @@ it('FILE-15 FILE-31 getting a name without bytes answers 404 and says how to upl
   expect((await get('empty')).body).toMatchObject({ upload_url: expect.any(String), download_url: expect.any(String) })
 })
 
-it('FILE-15 getting a file whose object is lost answers 404 until the next upload, as getting an unknown name does', async () => {
+it('FILE-15 getting a file whose object is lost answers 404 until the next upload, like an unknown name', async () => {
   const { object_id } = await storeFile(instance, locker, 'lost', 'hello')
   expect((await get('lost')).status).toBe(200)
   await instance.gateway.context.providers.named('gcs').remove({ id: object_id as string, ref: null })

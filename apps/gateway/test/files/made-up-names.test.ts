@@ -21,15 +21,16 @@ it('T-129 no made-up input breaks the rules of names of files', async () => {
         const name = text(input)
         if (filenameProblem(name, DEFAULT_SYSTEM_PREFIX) !== null) return
         for (const path of [posix, win32]) {
-          const way = path.relative('/root', path.resolve('/root', name))
-          const isInside = way !== '' && way.split(path.sep)[0] !== '..' && !path.isAbsolute(way)
+          const relativePath = path.relative('/root', path.resolve('/root', name))
+          const isInside =
+            relativePath !== '' && relativePath.split(path.sep)[0] !== '..' && !path.isAbsolute(relativePath)
           must(isInside, 'a name leaves its folder')
-          // What is a device of Windows is written `.\CON.`.
-          must(way === path.normalize(name).replace(/^\.\\/, ''), 'a name is another path')
+          // The path of a name that is a device on Windows is `.\CON.`.
+          must(relativePath === path.normalize(name).replace(/^\.\\/, ''), 'a name becomes another path')
         }
         const target = `/v1/lockers/locker_1/files/${encodedName(name)}?x=1`
-        must(readPath({}, target).filename === name, 'a name is another one in a path')
-        must(decodeURIComponent(encodeKey(name, 'url')) === name, 'a name is another one in a list')
+        must(readPath({}, target).filename === name, 'a name changes in a path')
+        must(decodeURIComponent(encodeKey(name, 'url')) === name, 'a name changes in a list')
       },
     }),
   ).toBeNull()

@@ -60,7 +60,7 @@ it('T-30 T-129 no made-up input breaks the rules of media types', async () => {
         const given = text(input)
         isSameMediaType('text/plain; charset="utf-8"', given)
         if (mediaTypeProblem(given) !== null) return
-        must(/^[\x20-\x7e]+$/.test(given), 'takes a type that is no printable ASCII')
+        must(/^[\x20-\x7e]+$/.test(given), 'accepts a type that is not printable ASCII')
         validateHeaderValue('content-type', given)
         must(isSameMediaType(given, given), 'a media type differs from itself')
       },

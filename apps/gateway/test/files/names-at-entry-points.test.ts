@@ -7,7 +7,7 @@ import type { Bucket } from '../adapters/s3/s3-gateway.ts'
 import { encodedKey, openEntryPoints } from './entry-points.ts'
 import { lockerRow, pathOf, sendRaw } from './files.ts'
 
-/** Each kind of name is in the list three times. The named ones are those that some reader takes for others. */
+/** Some names of each kind, and the names that a reader is most likely to mistake for others. */
 const someOf = (isAccepted: boolean) =>
   HOSTILE_FILENAMES.filter(({ accepted }) => accepted === isAccepted)
     .map(({ name }) => name)
@@ -18,9 +18,9 @@ const someOf = (isAccepted: boolean) =>
 const accepted = someOf(true)
 const inOrder = accepted.toSorted(compareCodePoints)
 
-forEachDatabase('a name that a stranger chose', (database) => {
+forEachDatabase('an untrusted filename', (database) => {
   const entryPoints = forAllTests(() => openEntryPoints(database.url))
-  /** Holds each accepted name, with a text of its own. */
+  /** Contains a file for each accepted name, each with its own text. */
   const bucket = forAllTests(() => fill())
 
   async function fill(): Promise<Bucket> {
@@ -37,17 +37,17 @@ forEachDatabase('a name that a stranger chose', (database) => {
     return body.files.map(({ filename }) => filename)
   }
 
-  it('T-06 is stored by every door under exactly that name', { tags: ['nightly'] }, async () => {
-    for (const door of ['short URL', 'session', 'fetch', 'tus'] as const) {
+  it('T-06 is stored unchanged by every protocol', { tags: ['nightly'] }, async () => {
+    for (const protocol of ['short URL', 'session', 'fetch', 'tus'] as const) {
       const own = await entryPoints.instance.bucket()
-      const { [door]: put } = await entryPoints.to(own)
-      // Those of one kind of request read names alike.
-      const names = inOrder.filter((_, i) => door === 'tus' || i % 5 === 0)
+      const { [protocol]: put } = await entryPoints.to(own)
+      // Endpoints of the same protocol read names alike, so a fifth of the names is enough.
+      const names = inOrder.filter((_, i) => protocol === 'tus' || i % 5 === 0)
       for (const name of names) {
-        const { status } = await put(name, `${door} ${name}`)
-        expect([200, 201], `${door} ${JSON.stringify(name)}`).toContain(status)
+        const { status } = await put(name, `${protocol} ${name}`)
+        expect([200, 201], `${protocol} ${JSON.stringify(name)}`).toContain(status)
       }
-      expect(await listed({}, own), door).toEqual(names)
+      expect(await listed({}, own), protocol).toEqual(names)
     }
     expect(await listed()).toEqual(inOrder)
   })
@@ -62,7 +62,7 @@ forEachDatabase('a name that a stranger chose', (database) => {
     }
   })
 
-  it('T-06 is found by prefix, by search and by S3, and no other is taken for it', async () => {
+  it('T-06 is found by prefix, by search and by S3, and is not mistaken for another', async () => {
     const lower = (text: string) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
     for (const name of accepted) {
       expect(await listed({ prefix: name })).toEqual(inOrder.filter((other) => other.startsWith(name)))
@@ -75,25 +75,25 @@ forEachDatabase('a name that a stranger chose', (database) => {
     }
     const encoded = await keys('encoding-type=url&list-type=2')
     expect(encoded.keys.map((key) => decodeURIComponent(key))).toEqual(inOrder)
-    // XML has no form for U+FFFE and U+FFFF: a list that must be XML shows no other name in their place.
+    // XML cannot express U+FFFE and U+FFFF, so a list that must be XML is refused instead of showing another name.
     expect(await keys('list-type=2&prefix=a%EF%BF%BF')).toEqual({ status: 400, code: 'InvalidArgument', keys: [] })
     expect((await keys('list-type=2&max-keys=3')).keys).toHaveLength(3)
   })
 
-  it('T-06 is refused by every door with its one code, where it breaks a rule, and changes nothing', async () => {
+  it('T-06 is refused by every protocol with the same code when it breaks a rule, and changes nothing', async () => {
     const { instance } = entryPoints
     const bucket = await instance.bucket()
     const puts = Object.entries(await entryPoints.to(bucket))
     await bucket.locker.put('good', 'bytes')
     const before = await lockerRow(instance, bucket.locker)
     for (const name of someOf(false).filter((name) => name !== '' && name.length < 5000)) {
-      for (const [door, put] of puts) {
-        // A key with a slash at its end is a folder at S3.
-        if (door === 'S3' && (name.endsWith('/') || name.length > 2000)) continue
+      for (const [protocol, put] of puts) {
+        // At S3 a key that ends with a slash is a folder.
+        if (protocol === 'S3' && (name.endsWith('/') || name.length > 2000)) continue
         const { status, code } = await put(name, 'x')
         const refusal = name.isWellFormed() ? 'InvalidArgument' : 'InvalidURI'
-        const wanted = door === 'S3' ? [400, refusal] : [422, 'validation_error']
-        expect([status, code], `${door} ${JSON.stringify(name)}`).toEqual(wanted)
+        const wanted = protocol === 'S3' ? [400, refusal] : [422, 'validation_error']
+        expect([status, code], `${protocol} ${JSON.stringify(name)}`).toEqual(wanted)
       }
       const files = [{ filename: 'good', new_filename: name }]
       const renamed = await bucket.locker.call(['locker:write'], 'POST', '/files/rename', { files })

@@ -61,7 +61,7 @@ forEachDatabaseInGate('files by name', (database) => {
         return files
       })
 
-  it('FILE-13 T-06 pages keep each name as it is, in code-point order', async () => {
+  it('FILE-13 T-06 pages return each name unchanged, in code-point order', async () => {
     const names = HOSTILE_FILENAMES.filter(({ accepted }) => accepted).map(({ name }) => name)
     const { locker_id } = await lockerOf('hostile', names)
     await lockerOf('hostile_too', ['a'])
@@ -74,7 +74,7 @@ forEachDatabaseInGate('files by name', (database) => {
     expect(read).toEqual(names.toSorted(compareCodePoints))
   })
 
-  it('FILE-18 pages of the manifest have the same files and the totals of the locker, also after the last file', async () => {
+  it('FILE-18 pages of the manifest have the same files and the totals of the locker, even after the last file', async () => {
     const { locker_id } = await lockerOf('manifest', ['b', 'a', '\uffff', '\u{10000}'])
     const { facts, files } = await pageOfManifest(opened.db, locker_id, 'a', 2)
     expect(facts).toMatchObject({ manifest_version: 1, manifest_changed_at: AT, file_count: 4, total_bytes: 0 })
@@ -84,7 +84,7 @@ forEachDatabaseInGate('files by name', (database) => {
     expect([after.facts.file_count, after.files]).toEqual([4, []])
   })
 
-  it('FILE-01 AMB-24 requests that share a commit have the effect that they have one after the other', async () => {
+  it('FILE-01 AMB-24 requests that share a commit have the same effect as in sequence', async () => {
     const [one, two] = [await lockerOf('one', ['old']), await lockerOf('two', [])]
     const file = (locker: Locker, filename: string, contentType: string) =>
       newFile(locker, { filename, contentType, expectedHash: null })
@@ -140,7 +140,7 @@ forEachDatabaseInGate('concurrent requests in one locker', (database) => {
     return { file_count, manifest_version }
   }
 
-  it('FILE-01 concurrent creates make a file for each name, and a refused one fails alone', async () => {
+  it('FILE-01 concurrent creates make a file for each name, and a refused one does not fail the others', async () => {
     const names = Array.from({ length: 40 }, (_, i) => (i % 10 === 0 ? '../refused' : `${i % 20}`))
     const statuses = await Promise.all(names.map(create))
     expect(statuses).toEqual(names.map((name) => (name === '../refused' ? 422 : 200)))

@@ -43,7 +43,7 @@ async function expectRefused(path: string, ...expected: unknown[]): Promise<void
 }
 
 const ABSENT = ['DOCS/a.txt', 'docs%252Fa.txt', 'docs/a.txt;x', 'docs/a.txt%20', 'docs/a.txt%3F', 'e%CC%81']
-it.each(ABSENT)('T-05 /files/%s is no file', async (path) => {
+it.each(ABSENT)('T-05 /files/%s is not a file', async (path) => {
   await expectRefused(path, 404, 'FILE_NOT_FOUND', undefined)
 })
 

@@ -41,7 +41,7 @@ forEachDatabase('renaming files', (database) => {
     expect(await lockerRow(instance, locker)).toMatchObject(changed)
   })
 
-  it('ADD-22 a URL of the old name opens nothing, and one of the new name opens the same bytes', async () => {
+  it('ADD-22 a URL of the old name opens nothing, and a URL of the new name opens the same bytes', async () => {
     await storeFile(instance, locker, 'old', 'hello')
     const urlOf = async (name: string) =>
       (await locker.call<{ download_url: string }>(['locker:read'], 'GET', `/files/${name}`)).body.download_url
@@ -58,7 +58,7 @@ forEachDatabase('renaming files', (database) => {
     expect((await rename([to('awaited', 'c')])).body.reattest).toBe('skipped')
   })
 
-  it('ADD-22 a name that is taken is refused, unless the caller replaces it: then its object is released', async () => {
+  it('ADD-22 an existing name is refused unless the caller overwrites it, which releases its object', async () => {
     await storeFile(instance, locker, 'a', 'hello')
     const { object_id } = await storeFile(instance, locker, 'b', 'longer bytes')
     const before = await lockerRow(instance, locker)
@@ -80,7 +80,7 @@ forEachDatabase('renaming files', (database) => {
     expect(await lockerRow(instance, locker)).toMatchObject({ file_count: 2, total_bytes: 5, unconfirmed_bytes: 4 })
   })
 
-  it('ADD-22 one that cannot be renamed fails them all, and nothing changes', async () => {
+  it('ADD-22 one file that cannot be renamed fails the whole request, and nothing changes', async () => {
     await storeFile(instance, locker, 'a', 'hello')
     await storeFile(instance, locker, 'b', 'bytes')
     const before = await lockerRow(instance, locker)
@@ -93,21 +93,21 @@ forEachDatabase('renaming files', (database) => {
   })
 
   it.each([
-    ['a name that climbs', [to('a', '../x')]],
+    ['a name that leaves its folder', [to('a', '../x')]],
     ['the same name', [to('a', 'a')]],
     ['one file twice', [to('a', 'x'), to('a', 'y')]],
     ['two files of one name', [to('a', 'x'), to('b', 'x')]],
     ['a chain of names', [to('a', 'b'), to('b', 'c')]],
-    ['a hash that is none', [to('a', 'x', { expected_hash: 'sha256:12' })]],
+    ['an invalid hash', [to('a', 'x', { expected_hash: 'sha256:12' })]],
     ['nothing', []],
-  ])('ADD-22 T-06 %s is a 422 that changes nothing', async (_, files) => {
+  ])('ADD-22 T-06 %s answers 422 and changes nothing', async (_, files) => {
     await storeFile(instance, locker, 'a', 'hello')
     await storeFile(instance, locker, 'b', 'bytes')
     expectRefusal(await rename(files), 422, 'validation_error')
     expect(await names()).toEqual(['a', 'b'])
   })
 
-  it('ADD-22 of two that want one name, one gets it; counts stay right', async () => {
+  it('ADD-22 of two files that are renamed to one name, one gets it, and the counts stay right', async () => {
     await Promise.all(['a', 'b', 'c', 'd'].map((name) => storeFile(instance, locker, name, name)))
     const replies = await Promise.all(['a', 'b', 'c', 'd'].map((name) => rename([to(name, 'same')])))
     expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 412, 412, 412])
@@ -115,9 +115,9 @@ forEachDatabase('renaming files', (database) => {
     expect(await lockerRow(instance, locker)).toMatchObject({ file_count: 4, total_bytes: 4 })
   })
 
-  // SQLite has one writer, and nobody waits for a row.
+  // SQLite has one writer, so no request waits for a row.
   if (database.dialect === 'postgres')
-    it('T-17 a request that waits for a renamed file does not lock it under its new name', async () => {
+    it('T-17 a request that waits for a file does not lock it after it is renamed', async () => {
       const { lockerId } = locker
       for (const name of ['a', 'z']) await storeFile(instance, locker, name, name)
       const unlocked = async () => {
@@ -140,7 +140,7 @@ forEachDatabase('renaming files', (database) => {
       expect(await waiting).toEqual([null, ['z']])
     })
 
-  it('ADD-22 T-17 renames back and forth, creates and deletes of the same names neither deadlock nor lose a file', async () => {
+  it('ADD-22 T-17 concurrent renames, creates and deletes of the same names neither deadlock nor lose a file', async () => {
     const all = Array.from({ length: 20 }, (_, i) => `${i}`)
     for (const name of all) await storeFile(instance, locker, name, name)
     const there = all.map((name) => to(name, `x${name}`))

@@ -28,7 +28,7 @@ forEachDatabase('jobs', (database) => {
     return (await db.selectFrom(table).selectAll().execute()).length
   }
 
-  it('EVT-02 attestation, payment attestation and upload finalization are done as their endpoints do them', async () => {
+  it('EVT-02 jobs attest, attest payments and finalize uploads with the same results as their endpoints', async () => {
     const { receiptId: receipt_id } = locker
     await locker.put('a', 'a')
     expect(await run('attest', { receipt_id })).toEqual({ done: 1, failed: 0, dead: 0 })
@@ -42,7 +42,7 @@ forEachDatabase('jobs', (database) => {
     expect((await session.status()).body.status).toBe('complete')
   })
 
-  it('T-04 STATE-13 housekeeping runs on schedule and removes what has expired', async () => {
+  it('T-04 STATE-13 housekeeping runs on schedule and removes expired rows and objects', async () => {
     const limited = await openTestGateway(
       { DATABASE_URL: database.url, RATE_LIMITS: 'signer=60/min' },
       { now: instance.clock.now },
@@ -63,7 +63,7 @@ forEachDatabase('jobs', (database) => {
     const { db } = context.database
     const ended = db.selectFrom('upload_sessions').select('status').where('session_id', '=', session.opened.session_id)
     expect(await ended.executeTakeFirst()).toEqual({ status: 'failed' })
-    // The replaced object is gone; the session's object was released just now.
+    // The replaced object is deleted; the object of the session has just been released.
     expect(await count('objects')).toBe(objects - 1)
     instance.clock.advance(3600)
     await context.queue.drain()

@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-it('ADD-38 signs with a key in a stock ssh-agent, and waits for it when it is gone', async () => {
+it('ADD-38 signs with a key in a stock ssh-agent, and waits while the agent is unavailable', async () => {
   const [socket, keyFile] = [join(folder, 'agent'), join(folder, 'id_ed25519')]
   execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', keyFile])
   const agent = startProcess('ssh-agent', { args: ['-D', '-a', socket] })
@@ -50,7 +50,7 @@ it('ADD-38 signs with a key in a stock ssh-agent, and waits for it when it is go
 
 type Behaviour = 'good' | 'lie' | 'hang' | 'fail' | 'nonsense'
 
-it('ADD-38 T-139 a signer over HTTP that lies, hangs or fails costs nothing but time', async () => {
+it('ADD-38 T-139 an HTTP signer that lies, hangs or fails only delays statements', async () => {
   const signer = ed25519Signer(new Uint8Array(32).fill(0x52))
   let behaviour: Behaviour = 'good'
   const hanging: ServerResponse[] = []
@@ -83,7 +83,7 @@ it('ADD-38 T-139 a signer over HTTP that lies, hangs or fails costs nothing but 
     const answer = askToAttest<{ error: string }>(instance, locker)
     if (bad === 'hang') {
       await expect.poll(() => hanging.length).toBeGreaterThan(0)
-      // Nothing is locked while it hangs: the same locker takes files.
+      // A hanging signer locks nothing: the same locker accepts files.
       await locker.put('c.txt', 'three')
     }
     const { status, body, headers } = await answer

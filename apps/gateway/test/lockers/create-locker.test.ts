@@ -85,7 +85,7 @@ forEachDatabase('lockers', (database) => {
     expect(await countOf('bob')).toBe(1)
   })
 
-  it('LOCK-08 LIM-06 a locker above the limit of its owner is a 429 with a hint, and leaves nothing', async () => {
+  it('LOCK-08 LIM-06 a locker above the limit of its owner answers 429 with a hint, and leaves nothing', async () => {
     await create(orderOf('cat', 'rcpt_cat_1', { maxPerOwner: 1 }))
     const made = await create(orderOf('cat', 'rcpt_cat_2', { maxPerOwner: 1 }))
     if (made.outcome !== 'refused') throw new Error('was not refused')
@@ -129,7 +129,7 @@ forEachDatabase('lockers', (database) => {
     expect(await countOf('gus')).toBe(3)
   })
 
-  it('LOCK-01 T-28 a locker id taken by another receipt is a 409 and overwrites nothing', async () => {
+  it('LOCK-01 T-28 a locker id taken by another receipt answers 409 and overwrites nothing', async () => {
     const { locker_id } = await recordOf(orderOf('hal', 'rcpt_hal'))
     await db.updateTable('lockers').set({ receipt_id: 'rcpt_other' }).where('locker_id', '=', locker_id).execute()
     const made = await create(orderOf('ivy', 'rcpt_hal'))

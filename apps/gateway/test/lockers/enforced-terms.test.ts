@@ -40,8 +40,8 @@ forEachDatabase('terms that are enforced', (database) => {
   async function upload(url: string, bytes: number, isChunked = false) {
     const headers = { 'content-type': 'text/plain' }
     const chunked = { body: Readable.toWeb(Readable.from([Buffer.alloc(bytes)])), duplex: 'half' }
-    const whole = { body: Buffer.alloc(bytes) }
-    const response = await fetch(url, { method: 'PUT', headers, ...(isChunked ? chunked : whole) } as RequestInit)
+    const body = { body: Buffer.alloc(bytes) }
+    const response = await fetch(url, { method: 'PUT', headers, ...(isChunked ? chunked : body) } as RequestInit)
     return { status: response.status, headers: response.headers, body: await response.json() }
   }
 
@@ -59,7 +59,7 @@ forEachDatabase('terms that are enforced', (database) => {
   const record = async (locker: TestLocker) =>
     (await locker.call<{ file_count: number; total_bytes: number }>(['locker:read'], 'GET', '/record')).body
 
-  it('T-56 LOCK-15 bytes beyond what was bought are refused on every way in, and what is there stays', async () => {
+  it('T-56 LOCK-15 bytes beyond the bought space are refused by every protocol, and stored files stay', async () => {
     const locker = await instance.locker(ed25519Identity())
     await locker.put('a', 'x'.repeat(50))
     const url = await uploadUrl(locker, 'b')
@@ -79,7 +79,7 @@ forEachDatabase('terms that are enforced', (database) => {
     await session.raw(0, 'x'.repeat(51))
     expectRefusal(await session.raw(1, 'x'), 507, FULL)
     await session.raw(0, 'x'.repeat(10), { file: 1 })
-    // The file that fits is stored; the other one waits for more room.
+    // The file that fits is stored; the other one waits for more space.
     expectRefusal(await session.finalize(), 507, FULL)
     expect((await session.status()).body.status).toBe('partial')
     expect(await record(locker)).toMatchObject({ file_count: 3, total_bytes: 60 })
@@ -90,7 +90,7 @@ forEachDatabase('terms that are enforced', (database) => {
     expect(await instance.gateway.context.queue.drain()).toMatchObject({ failed: 0, dead: 0 })
   })
 
-  it('T-56 more files than were bought are refused, also in batches, and existing names can be replaced', async () => {
+  it('T-56 more files than were bought are refused, in batches too, and existing names can be replaced', async () => {
     const locker = await instance.locker(ed25519Identity())
     const files = ['a', 'b', 'c', 'd'].map((filename) => ({ filename }))
     expectRefusal(await locker.call(WRITE, 'POST', '/files/batch', { files }), 507, FULL)
@@ -100,12 +100,12 @@ forEachDatabase('terms that are enforced', (database) => {
     expectRefusal(await fetchInto(locker, 'd'), 507, FULL)
     expectRefusal(await locker.call(WRITE, 'POST', '/upload-sessions', { files: [{ filename: 'd' }] }), 507, FULL)
     expect((await upload(await uploadUrl(locker, 'a'), 100)).status).toBe(200)
-    // Nobody is kept from making it smaller.
+    // A full locker still accepts a smaller replacement.
     expect((await upload(await uploadUrl(locker, 'a'), 99)).status).toBe(200)
     expect((await record(locker)).file_count).toBe(3)
   })
 
-  it('T-56 LOCK-14 after the end nothing is written, and everything is read, confirmed and deleted', async () => {
+  it('T-56 LOCK-14 after its term a locker refuses writes, and its files are read, confirmed and deleted', async () => {
     const locker = await instance.locker(ed25519Identity())
     await locker.put('a', 'a')
     await locker.put('b', 'b', { confirm: false })
@@ -121,7 +121,7 @@ forEachDatabase('terms that are enforced', (database) => {
     expect((await locker.call(WRITE, 'DELETE', '/files/a')).status).toBe(200)
   })
 
-  it('T-56 writers at the same time never go beyond what was bought', async () => {
+  it('T-56 concurrent writers never exceed what was bought', async () => {
     const locker = await instance.locker(ed25519Identity())
     const names = ['a', 'b', 'c']
     const urls = await Promise.all(names.map((name) => uploadUrl(locker, name)))
@@ -137,7 +137,7 @@ forEachDatabase('terms that are enforced', (database) => {
   })
 })
 
-it('LIM-07 ERR-28 the terms of a locker are not enforced by any way of writing, and it outlives them', async () => {
+it('LIM-07 ERR-28 by default no protocol enforces the terms of a locker, and it outlives them', async () => {
   const fetchSource = async () => {
     const stream = Readable.from([Buffer.from('fetched bytes')])
     return { stream, contentType: 'text/plain', size: 13, finalUrl: '' }

@@ -18,7 +18,7 @@ import { operatedBy, purchasesOf } from '../../src/lockers/store.ts'
 
 const OPS = ['locker:list']
 
-/** A list of the signer's own lockers, unless the call says otherwise. */
+/** A request for the lockers of the signer, unless the call names others. */
 function listCall({ gateway }: TestGateway, { identity }: Identity, query = '', more: Partial<SignedCall> = {}) {
   const call: SignedCall = { path: `/v1/lockers?wallet=${identity}${query}`, ops: OPS, ...more }
   return { ...call, envelope: { aud: gateway.url, ...more.envelope } }
@@ -39,7 +39,7 @@ forEachDatabase('the lockers of a wallet', (database) => {
   it.each([
     ['Ed25519', ed25519Identity],
     ['EVM', evmIdentity],
-  ])('ADD-16 are what an %s key paid for, opened or not, newest first', async (_, createOwner) => {
+  ])('ADD-16 include all that an %s key paid for, opened or not, newest first', async (_, createOwner) => {
     const owner = createOwner()
     await instance.locker(ed25519Identity())
     const opened = await instance.locker(owner, { tags: ['name:photos'], provider: 'storj' })
@@ -68,7 +68,7 @@ forEachDatabase('the lockers of a wallet', (database) => {
     expect(oldest!.terms?.storage_limit_bytes).toBeGreaterThan(3)
   })
 
-  it('ADD-16 T-55 are also those that a key operates, for as long as it does', async () => {
+  it('ADD-16 T-55 include those that a key operates, as long as it does', async () => {
     const [operator, owner] = [ed25519Identity(), evmIdentity()]
     const own = await instance.locker(operator)
     instance.clock.advance(1)
@@ -84,7 +84,7 @@ forEachDatabase('the lockers of a wallet', (database) => {
     await operated.call(['locker:admin'], 'POST', '/operators', { pubkey: identity })
     await operated.call(['locker:admin'], 'POST', '/operators', { pubkey: identity })
     expect(await receiptsOf(instance, operator)).toEqual([operated.receiptId, own.receiptId])
-    // As a process of an earlier release would remove it.
+    // Removes the operator as a process of an earlier release would.
     const { db } = instance.gateway.context.database
     await writable(db)
       .updateTable('lockers')
@@ -94,13 +94,13 @@ forEachDatabase('the lockers of a wallet', (database) => {
     expect(await receiptsOf(instance, operator)).toEqual([own.receiptId])
   })
 
-  it('ADD-16 are listed once where the owner is an operator too', async () => {
+  it('ADD-16 are listed once when the owner is an operator too', async () => {
     const owner = ed25519Identity()
     const { receiptId } = await instance.locker(owner, { operators: [owner] })
     expect((await list(instance, owner)).body.lockers).toMatchObject([{ receipt_id: receiptId, role: 'owner' }])
   })
 
-  it('ADD-16 T-55 come in pages without gap or repetition, and no cursor holds a receipt id', async () => {
+  it('ADD-16 T-55 come in pages without gap or repetition, and no cursor contains a receipt id', async () => {
     const wallet = ed25519Identity()
     const made: string[] = []
     for (let second = 0; second < 3; second++) {
@@ -127,7 +127,7 @@ forEachDatabase('the lockers of a wallet', (database) => {
     expect(seen.map(bySecond)).toEqual(seen.map(bySecond).toSorted((a, b) => b - a))
   })
 
-  it('T-55 ENV-13 an envelope works once, however the wallet is written', async () => {
+  it('T-55 ENV-13 an envelope works once, in any spelling of the wallet', async () => {
     const owner = evmIdentity()
     const { headers } = instance.sign(owner, listCall(instance, owner))
     const send = (wallet: string) => instance.send('GET', `/v1/lockers?wallet=${wallet}`, undefined, headers)
@@ -154,7 +154,7 @@ describe('a list of lockers', () => {
   it.each([
     ['receipts_payer (payer', purchasesOf],
     ['locker_operators_newest (operator', operatedBy],
-  ])('ADD-16 is found by the index %s), so that a million others do not matter', async (index, find) => {
+  ])('ADD-16 is found by the index %s), independent of a million others', async (index, find) => {
     const explain = ExplainNode.create(undefined, sql`query plan`.toOperationNode())
     const explained = writable(instance.gateway.context.database.db).withPlugin({
       transformQuery: ({ node }) => ({ ...node, explain }),
@@ -172,11 +172,11 @@ describe('a list of lockers', () => {
     expect(JSON.stringify(answer.body)).not.toContain(receiptId)
   }
 
-  it('T-55 is for the wallet that signed, and for nobody else', async () => {
+  it('T-55 is returned only to the wallet that signed', async () => {
     const path = `/v1/lockers?wallet=${owner.identity}`
     expectRefusal(await instance.send('GET', path), 401, 'MISSING_ENVELOPE')
-    for (const stranger of [ed25519Identity(), evmIdentity()])
-      await refused(stranger, '', { path }, 403, 'SIGNATURE_INVALID')
+    for (const otherWallet of [ed25519Identity(), evmIdentity()])
+      await refused(otherWallet, '', { path }, 403, 'SIGNATURE_INVALID')
     const evm = { envelope: { sig_alg: 'secp256k1' as const } }
     await refused(owner, '', evm, 403, 'SIGNATURE_INVALID')
     await refused(owner, '', { path: `/v1/lockers?wallet=${'1'.repeat(32)}` }, 403, 'SIGNATURE_INVALID')
@@ -188,7 +188,7 @@ describe('a list of lockers', () => {
     ['a receipt', { receiptId: `rcpt_${'0'.repeat(32)}` }, 401, 'RECEIPT_ID_MISMATCH'],
     ['another gateway', { envelope: { aud: 'https://other.example' } }, 403, 'AUDIENCE_MISMATCH'],
     ['several gateways', { envelope: { aud: ['http://localhost'] } }, 403, 'AUDIENCE_MISMATCH'],
-  ] as const)('T-55 ENV-12 is refused where the envelope is for %s', async (_, more, status, code) => {
+  ] as const)('T-55 ENV-12 is refused when the envelope is for %s', async (_, more, status, code) => {
     await refused(owner, '', more as Partial<SignedCall>, status, code)
   })
 
@@ -196,14 +196,14 @@ describe('a list of lockers', () => {
     ['&limit=1001', 'limit'],
     ['&cursor=AAAA', 'cursor'],
     [`&cursor=${Buffer.from(`x rcpt_${'0'.repeat(16)}`).toString('base64url')}`, 'cursor'],
-  ])('GEN-08 with %s is a 422 that names the field', async (query, field) => {
+  ])('GEN-08 with %s answers 422 and names the field', async (query, field) => {
     const answer = await list(instance, owner, query)
     expectRefusal(answer, 422, 'validation_error')
     expect(answer.body).toMatchObject({ detail: [{ loc: ['query', field] }] })
   })
 })
 
-it('T-55 LIM-11 one address with ever new keys, and one key, are limited', async () => {
+it('T-55 LIM-11 listing is limited for an address that changes keys, and for a key', async () => {
   const instance = await openTestGateway({ RATE_LIMITS: 'address=5/min,signer=3/min' })
   const owner = ed25519Identity()
   const statuses = async (who: () => Identity, count: number) => {

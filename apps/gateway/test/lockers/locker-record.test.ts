@@ -107,7 +107,7 @@ describe('refreshing', () => {
     }
   })
 
-  it('LOCK-10 LIM-01 refreshing with ttl_min also mints download URLs that work for so long', async () => {
+  it('LOCK-10 LIM-01 refreshing with ttl_min also mints download URLs that work for that time', async () => {
     const own = await instance.locker(owner)
     await own.put('a', 'bytes of a')
     await own.call(['locker:write'], 'POST', '/files', { filename: 'b' })
@@ -134,7 +134,7 @@ describe('refreshing', () => {
   it.each([
     [{ ttl_min: 1441 }, 'ttl_min'],
     [{ receipt_id: 5 }, 'receipt_id'],
-  ])('GEN-08 LIM-01 refreshing with %j is a 422 that names the invalid field', async (body, field) => {
+  ])('GEN-08 LIM-01 refreshing with %j answers 422 and names the invalid field', async (body, field) => {
     const answer = await refresh(body)
     expectRefusal(answer, 422, 'validation_error')
     expect(answer.body).toMatchObject({ detail: [{ loc: ['body', field], type: 'value_error' }] })

@@ -15,7 +15,7 @@ const unitsOfStorage = (units: number, ttl_days = 365): Terms => ({
   ttl_days,
 })
 
-/** A locker of so many units with so many days left. */
+/** A locker with this many units and this many days left. */
 const locker = (units: number, daysLeft: number) => ({
   terms: JSON.stringify(unitsOfStorage(units)),
   expires_at: isoSeconds(NOW + daysLeft * DAY),
@@ -31,33 +31,33 @@ function renewed(units: number, daysLeft: number, bought: number) {
 }
 
 describe('a locker that is renewed', () => {
-  it('ADD-17 with the same size begins its new time at the end of what was bought', () => {
+  it('ADD-17 with the same size starts its new term at the end of the old one', () => {
     expect(renewed(1, 300, 1)).toMatchObject({ units: 1, days: 665 })
     expect(renewed(7, 1, 7)).toMatchObject({ units: 7, days: 366 })
   })
 
-  it('ADD-17 after its end begins now, with the size that is bought', () => {
+  it('ADD-17 after its end starts now, with the newly bought size', () => {
     expect(renewed(10, -400, 1)).toMatchObject({ units: 1, days: 365 })
     expect(renewed(1, 0, 3)).toMatchObject({ units: 3, days: 365 })
   })
 
-  it('ADD-17 with more units is larger at once, and with fewer units keeps its size for a shorter time', () => {
+  it('ADD-17 with more units grows immediately, and with fewer units keeps its size for a shorter time', () => {
     expect(renewed(1, 300, 10)).toMatchObject({ units: 10, days: 395 })
     expect(renewed(10, 300, 1)).toMatchObject({ units: 10, days: 336.5 })
   })
 
-  it('ADD-17 T-34 adds egress and what may be moved to a provider that removes nothing', () => {
+  it('ADD-17 T-34 adds egress, and bytes that may be delivered to a provider that never removes any', () => {
     expect(renewed(1, 300, 2).terms.egress_included_bytes).toBe(1500)
     const before = { ...locker(1, 10), terms: JSON.stringify({ ...UNIT, settled_limit_bytes: 1_000_000 }) }
     const { terms } = extended(before, { ...UNIT, settled_limit_bytes: 1_000_000 }, NOW)
     expect(terms).toMatchObject({ settled_limit_bytes: 2_000_000, storage_limit_bytes: 1_000_000 })
   })
 
-  it('ADD-17 T-57 never ends earlier: where much time is left, a large purchase adds room for that time', () => {
+  it('ADD-17 T-57 never ends earlier: with much time left, a large purchase adds space for that time', () => {
     expect(renewed(1, 3650, 100)).toMatchObject({ units: 11, days: 3650 })
   })
 
-  it('T-57 gets no more byte-days or file-days than were bought, and loses nothing, whatever is bought in which order', () => {
+  it('T-57 gets no more byte-days or file-days than were bought, and loses nothing, in any order of purchases', () => {
     const purchase = fc.record({ units: fc.integer({ min: 1, max: 1000 }), days: fc.integer({ min: 1, max: 3650 }) })
     fc.assert(
       fc.property(fc.array(purchase, { minLength: 1, maxLength: 8 }), (purchases) => {
@@ -72,7 +72,7 @@ describe('a locker that is renewed', () => {
             seconds: unixSeconds(expires_at)! - NOW,
           }
           bought += units * days * DAY
-          // Floating point.
+          // The factor allows for floating-point errors.
           expect(after.size * after.seconds).toBeLessThanOrEqual(bought * (1 + 1e-9))
           expect(after.files * after.seconds).toBeLessThanOrEqual(bought * (1 + 1e-9))
           for (const key of ['size', 'files', 'seconds'] as const)
@@ -85,12 +85,12 @@ describe('a locker that is renewed', () => {
     )
   })
 
-  it('ADD-17 ends in the year 9999 at the latest', () => {
+  it('ADD-17 ends by the year 9999', () => {
     expect(extended(locker(1, 1), unitsOfStorage(1, 10_000_000), NOW).expires_at).toBe('9999-12-31T23:59:59Z')
   })
 })
 
-it('ADD-17 the units that keep the size of a locker are counted by what was bought and what is sold now', () => {
+it('ADD-17 the units that keep the size of a locker follow from its bought terms and the current offer', () => {
   expect(unitsOf(unitsOfStorage(3), UNIT)).toBe(3)
   expect(unitsOf(unitsOfStorage(3), { ...UNIT, file_limit: 50 })).toBe(6)
   expect(unitsOf(unitsOfStorage(1), { ...UNIT, storage_limit_bytes: 1e9, file_limit: 1e9 })).toBe(1)

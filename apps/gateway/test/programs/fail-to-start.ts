@@ -1,4 +1,4 @@
-// For tests: tries to start a gateway, and prints the code of the error. The process exits by itself when nothing is open.
+// Tries to start a gateway and prints the code of the error. The process exits by itself when no handle is open.
 
 import { readConfig } from '../../src/config.ts'
 import { startGateway } from '../../src/gateway.ts'

@@ -1,4 +1,4 @@
-// Starts gateways that publish on a local chain through a node with faults, and reads what they published.
+// Starts gateways that publish on a local chain through a faulty node, and reads their publications.
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -32,14 +32,14 @@ import { statementsOf, statusOf } from '../evidence/attest.ts'
 import { type Hold, type HoldOptions, holdAt } from './node-faults.ts'
 
 export interface AnchorTestbed {
-  /** The clock of the chain and of all gateways. It stands still until a test advances it. */
+  /** The clock of the chain and of all gateways. Only tests advance it. */
   clock: TestGateway['clock']
   chain: PrimaryChain
   chainUrl: string
   /** The node between the gateways and the chain. */
   node: FaultyNode
   open(variables?: Variables, overrides?: Overrides): Promise<TestGateway>
-  /** A gateway in a process of its own, which a test kills. */
+  /** A gateway in its own process, for tests that kill it. */
   openProcess(
     variables: Variables,
     ...tasks: string[]
@@ -55,13 +55,13 @@ export async function startAnchorTestbed(): Promise<AnchorTestbed> {
   const node = await startFaultyNode(primary.url)
   const rates = await startRateServer({ now: clock.now })
   const folder = await mkdtemp(join(tmpdir(), 'svc-anchors-'))
-  /** Of its gateways, which share one storage folder. */
+  /** The settings of all gateways, which share one storage folder. */
   const variables = {
     STORAGE_DIR: join(folder, 'files'),
     PRIMARY_RPC_URLS: node.url,
     ORACLE_URL: rates.url,
     PRIMARY_TREASURY: TREASURY.address,
-    // The same for all gateways of a test, as replicas have them.
+    // The same keys for all gateways of a test, as replicas have.
     STATEMENT_KEY: '0a'.repeat(32),
     SHORT_URL_KEY: '0d'.repeat(32),
     PUBLICATION_KEY: Buffer.from(PUBLICATION.privateKeyBytes).toString('hex'),
@@ -109,7 +109,7 @@ export async function filledLocker(instance: TestGateway, owner: Identity = ed25
   return locker
 }
 
-/** A valid call by the owner, with `changes`. */
+/** Sends a valid push by the owner, with `changes`. */
 export function askToPush<Body = PushAnswer>(
   instance: TestGateway,
   { owner, receiptId }: Pick<TestLocker, 'owner' | 'receiptId'>,
@@ -127,7 +127,7 @@ export async function push(instance: TestGateway, locker: TestLocker): Promise<P
   return body
 }
 
-/** In the order they were sent. */
+/** The publications of a receipt in the order they were sent. */
 export function publicationsOf({ gateway }: TestGateway, { receiptId }: TestLocker): Promise<PublicationTable[]> {
   const { db } = gateway.context.database
   return db.selectFrom('publications').selectAll().where('receipt_id', '=', receiptId).orderBy('sent_at').execute()
@@ -139,7 +139,7 @@ export function readTransaction(chain: PrimaryChain, tx: string) {
   if (!record) throw new Error(`${tx} is not on the chain`)
   const { messageBytes } = getTransactionDecoder().decode(Buffer.from(record.wire, 'base64'))
   const message = getCompiledTransactionMessageDecoder().decode(messageBytes)
-  if (message.version === 1) throw new Error('a version that is not ours')
+  if (message.version === 1) throw new Error('unsupported transaction version')
   const { staticAccounts, header, instructions } = message
   return {
     record,
@@ -151,7 +151,7 @@ export function readTransaction(chain: PrimaryChain, tx: string) {
   }
 }
 
-/** Expects that each statement has the anchor of its own transaction or none, and checks the status of the newest. */
+/** Expects that each statement has its own anchor or none, and checks the status of the newest. */
 export async function expectAnchors(
   instance: TestGateway,
   chain: PrimaryChain,
@@ -174,7 +174,7 @@ export async function expectAnchors(
   return anchors
 }
 
-/** How many transactions the chain took during `work`. */
+/** The number of transactions that the chain accepted during `work`. */
 export async function transactionsOf(chain: PrimaryChain, work: () => Promise<unknown>): Promise<number> {
   chain.settle()
   const before = chain.transactions().length
@@ -183,7 +183,7 @@ export async function transactionsOf(chain: PrimaryChain, work: () => Promise<un
   return chain.transactions().length - before
 }
 
-/** For the tests of a file or suite; after each, its node is honest again and its chain moves on. */
+/** A testbed for a file or suite. After each test its node is honest again and its chain has settled. */
 export function useAnchorTestbed(): AnchorTestbed {
   const testbed = forAllTests(startAnchorTestbed)
   afterEach(() => {

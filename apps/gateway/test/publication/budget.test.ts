@@ -23,13 +23,13 @@ import { forgetfully } from './node-faults.ts'
 forEachDatabase('the budget of a receipt', (database) => {
   const testbed = useAnchorTestbed()
   /** Three anchors an hour, five a day. */
-  const one = forAllTests(() =>
+  const limited = forAllTests(() =>
     testbed.open({ DATABASE_URL: database.url, RATE_LIMITS: 'anchors=3/hour,anchors=5/day' }),
   )
-  const locker = forEachTest(() => filledLocker(one))
+  const locker = forEachTest(() => filledLocker(limited))
 
   /** Changes the locker and attests, `times` times. */
-  async function attestChanges(times: number, instance = one) {
+  async function attestChanges(times: number, instance = limited) {
     const answers = []
     for (let i = 0; i < times; i++) {
       await locker.put('a', crypto.randomUUID())
@@ -37,13 +37,13 @@ forEachDatabase('the budget of a receipt', (database) => {
     }
     return answers
   }
-  const drain = () => one.gateway.context.queue.drain()
+  const drain = () => limited.gateway.context.queue.drain()
   const verify = async (sequence?: number) => {
     const query = `receipt_id=${locker.receiptId}${sequence === undefined ? '' : `&sequence=${sequence}`}`
-    return (await one.send<VerifyAnswer>('GET', `/v1/storage/verify?${query}`)).body
+    return (await limited.send<VerifyAnswer>('GET', `/v1/storage/verify?${query}`)).body
   }
 
-  it('T-34 ADD-14 statements over the budget are made, and the newest is published when the budget allows', async () => {
+  it('T-34 ADD-14 statements over the budget are signed, and the newest is published when the budget allows', async () => {
     const sent = await transactionsOf(testbed.chain, async () => {
       const answers = await attestChanges(6)
       const statuses = answers.map(({ push_result }) => push_result.status)
@@ -53,16 +53,20 @@ forEachDatabase('the budget of a receipt', (database) => {
         push_result: { reason: 'limit_reached', anchor: null, error: null, publish_after: expect.any(String) },
         attestation: { evidence_seq: 6, anchor_absence: { reason: 'limit_reached' } },
       })
-      expect(await push(one, locker)).toMatchObject({ ok: true, status: 'deferred', attestation_status: 'computed' })
+      expect(await push(limited, locker)).toMatchObject({
+        ok: true,
+        status: 'deferred',
+        attestation_status: 'computed',
+      })
       await drain()
     })
     expect(sent).toBe(3)
     testbed.clock.advance(3600)
     expect(await transactionsOf(testbed.chain, drain)).toBe(1)
-    await expectAnchors(one, testbed.chain, locker, [true, true, true, false, false, true])
+    await expectAnchors(limited, testbed.chain, locker, [true, true, true, false, false, true])
   })
 
-  it('ADD-14 evidence says why a statement has no anchor, until it has one', async () => {
+  it('ADD-14 evidence states why a statement has no anchor, until it has one', async () => {
     await attestChanges(5)
     const { attestation, anchor } = await verify()
     expect(anchor).toBeNull()
@@ -70,9 +74,9 @@ forEachDatabase('the budget of a receipt', (database) => {
     expect((await verify(4)).attestation?.anchor_absence).toEqual({ reason: 'superseded', superseded_by: 5 })
     expect((await verify(3)).attestation).not.toHaveProperty('anchor_absence')
     const path = `/v1/storage/evidence-bundle?receipt_id=${locker.receiptId}&sequence=4`
-    expect((await one.send('GET', path)).body).toMatchObject({ anchor: null, anchor_absence: { superseded_by: 5 } })
+    expect((await limited.send('GET', path)).body).toMatchObject({ anchor: null, anchor_absence: { superseded_by: 5 } })
     const all = `/v1/storage/statements?receipt_id=${locker.receiptId}`
-    const { statements } = (await one.send<{ statements: object[] }>('GET', all)).body
+    const { statements } = (await limited.send<{ statements: object[] }>('GET', all)).body
     expect(statements.map((of) => 'anchor_absence' in of)).toEqual([false, false, false, true, true])
     testbed.clock.advance(3600)
     await drain()
@@ -81,7 +85,7 @@ forEachDatabase('the budget of a receipt', (database) => {
     expect(later.attestation).not.toHaveProperty('anchor_absence')
   })
 
-  it('ADD-14 T-56 the usage of the locker says when the next anchor comes, while one waits', async () => {
+  it('ADD-14 T-56 the usage of a locker states when a waiting anchor is published', async () => {
     const next = async () => {
       const { body } = await locker.call<LockerUsage>(['locker:read'], 'GET', '/usage')
       return { next: body.next_anchor, isChanged: body.has_unattested_changes }
@@ -98,46 +102,46 @@ forEachDatabase('the budget of a receipt', (database) => {
     expect(await next()).toEqual({ next: null, isChanged: true })
   })
 
-  it('T-34 the day has a limit besides the hour', async () => {
+  it('T-34 a daily limit applies besides the hourly one', async () => {
     await attestChanges(3)
     testbed.clock.advance(3601)
     const statuses = (await attestChanges(3)).map(({ push_result }) => push_result.status)
     expect(statuses).toEqual(['pushed', 'pushed', 'deferred'])
     testbed.clock.advance(3601)
-    expect((await push(one, locker)).status).toBe('deferred')
+    expect((await push(limited, locker)).status).toBe('deferred')
     testbed.clock.advance(86_400 - 2 * 3601)
-    expect((await push(one, locker)).status).toBe('pushed')
+    expect((await push(limited, locker)).status).toBe('pushed')
   })
 
-  it('T-34 a transaction that expired was not paid for and does not count', async () => {
-    const limited = { DATABASE_URL: database.url, RATE_LIMITS: 'anchors=1/hour' }
-    const impatient = await testbed.open({ ...limited, CHAIN_WAIT_SECONDS: 'anchor=0' })
+  it('T-34 an expired transaction does not count, because it was never paid', async () => {
+    const hourlyLimit = { DATABASE_URL: database.url, RATE_LIMITS: 'anchors=1/hour' }
+    const impatient = await testbed.open({ ...hourlyLimit, CHAIN_WAIT_SECONDS: 'anchor=0' })
     testbed.node.behave(forgetfully)
     await attestChanges(1, impatient)
     testbed.chain.expireBlockhashes()
     testbed.node.behave(honestly)
     testbed.clock.advance(60)
     await watch(impatient.gateway.context, STATEMENTS)
-    expect((await publicationsOf(one, locker)).map(({ state }) => state)).toEqual(['expired'])
-    expect((await push(await testbed.open(limited), locker)).status).toBe('pushed')
+    expect((await publicationsOf(limited, locker)).map(({ state }) => state)).toEqual(['expired'])
+    expect((await push(await testbed.open(hourlyLimit), locker)).status).toBe('pushed')
   })
 
-  it('T-34 what was spent is forgotten once no limit looks back on it', async () => {
-    const { db } = one.gateway.context.database
+  it('T-34 spending records are deleted once no limit needs them', async () => {
+    const { db } = limited.gateway.context.database
     const rows = () => db.selectFrom('spending').selectAll().execute()
     await attestChanges(1)
-    await forgetSpending(one.gateway.context)
+    await forgetSpending(limited.gateway.context)
     expect(await rows()).not.toEqual([])
     testbed.clock.advance(2 * 86_400 + 1)
-    await forgetSpending(one.gateway.context)
+    await forgetSpending(limited.gateway.context)
     expect(await rows()).toEqual([])
   })
 })
 
-describe('the budget of a day', () => {
+describe('the daily budget', () => {
   const testbed = useAnchorTestbed()
 
-  it('T-34 ADD-14 over the ceiling of the day publishing waits, the operator is told once, and the next day goes on', async () => {
+  it('T-34 ADD-14 publishing pauses at the daily ceiling, logs that once, and resumes the next day', async () => {
     const errors: string[] = []
     const write = (line: string) => void errors.push(line)
     const log = createLog('error', { write, writeSoon: write, flush: () => {} })

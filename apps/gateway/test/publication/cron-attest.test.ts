@@ -17,7 +17,7 @@ import { watchedStorage } from '../files/confirm/confirm.ts'
 
 const HOUR = 3600
 
-/** Without a logbook: statements are deleted between the tests. */
+/** These gateways have no logbook, because statements are deleted between the tests. */
 const enabledOn = ({ url }: TestDatabase, variables: Variables = {}) =>
   openTestGateway({ DATABASE_URL: url, LOGBOOK_DIR: 'off', CRON_ATTEST_ENABLED: 'true', ...variables })
 
@@ -64,7 +64,7 @@ forEachDatabase('cron-attest', (database) => {
     expect(await statementsOf(instance, locker)).toHaveLength(1)
   })
 
-  it('CRON-04 FILE-32 a locker whose files were uploaded again unchanged is looked at once, and gets no statement', async () => {
+  it('CRON-04 FILE-32 a locker whose files were re-uploaded unchanged is checked once and gets no statement', async () => {
     const locker = await attestedLocker(instance)
     await locker.put('a', 'a')
     expect(await cron(instance)).toMatchObject({ selected: 1, attested: 0, skipped: 1, failed: 0 })
@@ -75,7 +75,7 @@ forEachDatabase('cron-attest', (database) => {
     expect(await expectChain(instance, locker)).toHaveLength(2)
   })
 
-  it('CRON-06 STATE-11 makes the next statement of lockers that have changed or were attested a day ago', async () => {
+  it('CRON-06 STATE-11 attests lockers that have changed or were attested a day ago', async () => {
     const [old, changed, fresh] = [
       await attestedLocker(instance),
       await attestedLocker(instance),
@@ -98,7 +98,7 @@ forEachDatabase('cron-attest', (database) => {
     expect(await cron(instance)).toMatchObject(NOTHING)
   })
 
-  it('CRON-04 T-34 lets a locker that has had its statements of a day wait until it has one again', async () => {
+  it('CRON-04 T-34 postpones a locker that has used its statements of the day', async () => {
     const locker = await attestedLocker(instance)
     for (let i = 1; i < 6; i++) {
       await locker.put('a', `${i}`)
@@ -113,7 +113,7 @@ forEachDatabase('cron-attest', (database) => {
     expect(await expectChain(instance, locker)).toHaveLength(7)
   })
 
-  it('CRON-03 CRON-05 takes one batch per run, oldest statement first', async () => {
+  it('CRON-03 CRON-05 attests one batch per run, oldest statement first', async () => {
     const instance = await openInstance({ CRON_ATTEST_BATCH_SIZE: '2' })
     const lockers: TestLocker[] = []
     for (let i = 0; i < 5; i++) {
@@ -128,7 +128,7 @@ forEachDatabase('cron-attest', (database) => {
     expect(await cron(instance)).toMatchObject(NOTHING)
   })
 
-  it('INT-02 lists what is due in a dry run and changes nothing', async () => {
+  it('INT-02 a dry run lists due lockers and changes nothing', async () => {
     const locker = await attestedLocker(instance)
     instance.clock.advance(24 * HOUR)
     const results = [{ receipt_id: locker.receiptId, status: 'due' }]
@@ -137,7 +137,7 @@ forEachDatabase('cron-attest', (database) => {
     expect(await statementsOf(instance, locker)).toHaveLength(1)
   })
 
-  it('CRON-05 takes old and unchanged lockers with the filter unchanged', async () => {
+  it('CRON-05 the filter "unchanged" selects lockers with an old statement and no changes', async () => {
     const instance = await openInstance({ CRON_ATTEST_FILTER: 'unchanged' })
     const [same, changed] = [await attestedLocker(instance), await attestedLocker(instance)]
     await changed.put('b', 'b')
@@ -148,18 +148,18 @@ forEachDatabase('cron-attest', (database) => {
 
   it.each<[string, Variables, chosen: string[][], others: string[][]]>([
     [
-      'with exactly the tag cron_attest: opted_in',
+      '"opted_in" selects lockers with exactly the tag cron_attest',
       { CRON_ATTEST_FILTER: 'opted_in' },
       [['cron_attest'], ['x', 'cron_attest', 'y']],
       [[], ['cron_attests'], ['CRON_ATTEST'], ['x"cron_attest'], ['["cron_attest"]']],
     ],
     [
-      'with a tag of one of the tiers: tier',
+      '"tier" selects lockers with the tag of a configured tier',
       { CRON_ATTEST_FILTER: 'tier', CRON_ATTEST_TIERS: 'gold,100%' },
       [['tier:gold'], ['a', 'tier:100%']],
       [['gold'], ['tier:silver'], ['tier:100'], ['tier:golden']],
     ],
-  ])('CRON-05 takes lockers %s', async (_, variables, tagged, others) => {
+  ])('CRON-05 the filter %s', async (_, variables, tagged, others) => {
     const instance = await openInstance(variables)
     const chosen: string[] = []
     for (const tags of tagged) chosen.push((await attestedLocker(instance, tags)).receiptId)
@@ -168,17 +168,17 @@ forEachDatabase('cron-attest', (database) => {
     expect(idsOf(await cron(instance)).sort()).toEqual(chosen.sort())
   })
 
-  it('CRON-03 CRON-04 pauses a locker that cannot be attested, and goes on with the others', async () => {
+  it('CRON-03 CRON-04 pauses a locker that cannot be attested, and continues with the others', async () => {
     const instance = await openInstance({ CRON_ATTEST_BATCH_SIZE: '1' })
     const empty = await attestedLocker(instance)
-    const fine = await attestedLocker(instance)
+    const healthy = await attestedLocker(instance)
     await rm(await objectPath(instance, empty, 'a'))
     instance.clock.advance(24 * HOUR)
-    // Both are equally old, so they are ordered by id.
+    // Both statements are equally old, so the lockers are ordered by id.
     const runs = [await cron(instance), await cron(instance)]
     expect(runs.flatMap(({ results }) => results).toSorted((a, b) => (a.status < b.status ? -1 : 1))).toEqual([
       { receipt_id: empty.receiptId, status: 'EMPTY_FILE_LIST' },
-      { receipt_id: fine.receiptId, status: 'attested' },
+      { receipt_id: healthy.receiptId, status: 'attested' },
     ])
     expect(runs.map(({ failed }) => failed).sort()).toEqual([0, 1])
     expect(await cron(instance)).toMatchObject(NOTHING)
@@ -190,7 +190,7 @@ forEachDatabase('cron-attest', (database) => {
     expect(await instance.gateway.context.database.db.selectFrom('cron_failures').selectAll().execute()).toEqual([])
   })
 
-  it('INT-05 answers 503 while storage is down, tells what was done, and attests on the next call', async () => {
+  it('INT-05 answers 503 with the partial result while storage is down, and attests on the next call', async () => {
     const storage = await watchedStorage()
     const instance = await openTestGateway(
       { DATABASE_URL: database.url, CRON_ATTEST_ENABLED: 'true', ATTEST_CHECK_MODE: 'bytes_hashed' },

@@ -13,14 +13,14 @@ import { scrape } from '../views/metrics/scrape.ts'
 import { askToPush, expectAnchors, filledLocker, push, transactionsOf, useAnchorTestbed } from './anchor-testbed.ts'
 import { DOWN, downFor } from './node-faults.ts'
 
-/** Longer than every pause. */
+/** Longer than any retry delay. */
 const LATER = 2 * 3600
 
 forEachDatabase('a push that is due', (database) => {
   const testbed = useAnchorTestbed()
   const variables = () => ({ DATABASE_URL: database.url, LOG_ANCHOR_SECONDS: '0' })
   const instance = forAllTests(() => testbed.open(variables()))
-  /** Publishes on request only. */
+  /** This gateway publishes only on request. */
   const manual = forAllTests(() => testbed.open({ ...variables(), PUBLISH: 'on_request' }))
   const locker = forEachTest(() => filledLocker(instance))
   const later = (seconds: number) => {
@@ -29,18 +29,18 @@ forEachDatabase('a push that is due', (database) => {
   }
 
   beforeEach(async () => {
-    // Publish what earlier tests left.
+    // Publish the remaining pushes of earlier tests.
     await later(LATER)
   })
 
-  /** Repeats the job until the queue gives up. */
+  /** Repeats the job until the queue has used all attempts. */
   async function runOutOfAttempts(): Promise<void> {
     testbed.node.behave(DOWN)
     await queueToAttest(instance, locker)
     for (let run = 0; run < 13; run++) await later(LATER)
   }
 
-  it('ATT-04 ANCH-11 has no end of attempts: once the chain is back the statement is published, without a request', async () => {
+  it('ATT-04 ANCH-11 is retried without limit, and publishes the statement without a request once the chain is back', async () => {
     await runOutOfAttempts()
     expect(await instance.gateway.context.queue.deadLetters()).toEqual([])
     testbed.node.behave(honestly)
@@ -49,7 +49,7 @@ forEachDatabase('a push that is due', (database) => {
     expect(await transactionsOf(testbed.chain, () => later(LATER))).toBe(0)
   })
 
-  it('ATT-04 T-34 is tried once an hour while the chain stays away', async () => {
+  it('ATT-04 T-34 is retried once an hour while the chain is unavailable', async () => {
     await runOutOfAttempts()
     testbed.node.behave(downFor('getLatestBlockhash'))
     const tries = () => testbed.node.calls.filter((method) => method === 'getLatestBlockhash').length
@@ -58,7 +58,7 @@ forEachDatabase('a push that is due', (database) => {
     expect(tries() - before).toBe(1)
   })
 
-  it('INT-03 VER-20 shows in the metrics and in attest-health, with its error, until it is published', async () => {
+  it('INT-03 VER-20 appears in the metrics and in attest-health, with its error, until it is published', async () => {
     await runOutOfAttempts()
     const failed = async () => (await scrape(instance.gateway.url)).value('svc_failed_publications')
     const health = async () => (await instance.send<AttestHealth>('GET', '/v1/internal/attest-health')).body.anchors
@@ -71,7 +71,7 @@ forEachDatabase('a push that is due', (database) => {
     expect(await health()).not.toHaveProperty('retrying')
   })
 
-  it('ATT-04 ATT-11 follows a push of the owner that failed, and no push that nobody asked for', async () => {
+  it('ATT-04 ATT-11 follows a failed push of the owner, but no statement without a requested push', async () => {
     await attest(manual, locker)
     const other = await filledLocker(instance)
     await attest(manual, other)
@@ -87,7 +87,7 @@ forEachDatabase('a push that is due', (database) => {
     expect(await next()).toBeNull()
   })
 
-  it('ADD-14 ATT-04 ends with a newer statement that is not to be published', async () => {
+  it('ADD-14 ATT-04 ends when a newer statement is not to be published', async () => {
     await attest(manual, locker)
     testbed.node.behave(DOWN)
     await askToPush(manual, locker)
@@ -98,7 +98,7 @@ forEachDatabase('a push that is due', (database) => {
     await expectAnchors(instance, testbed.chain, locker, [false, false])
   })
 
-  it('ANCH-11 is queued again when its job was lost, and forgotten when an older release has published the statement', async () => {
+  it('ANCH-11 is queued again when its job is lost, and dropped when an older release has published the statement', async () => {
     testbed.node.behave(DOWN)
     await attest(manual, locker)
     await askToPush(manual, locker)
@@ -118,7 +118,7 @@ forEachDatabase('a push that is due', (database) => {
 })
 
 forEachDatabase('the migration to due pushes', (database) => {
-  it('ADD-31 ATT-04 makes due what release 1.1.0 has given up, and nothing else', async () => {
+  it('ADD-31 ATT-04 makes exactly the pushes due that release 1.1.0 abandoned', async () => {
     const { '0049-due-pushes': _, ...before } = migrations
     const old = await database.open<Schema>(before)
     const error = (retryable: boolean) => JSON.stringify({ error: 'rpc_unavailable', retryable })

@@ -12,14 +12,14 @@ import { DOWN } from './node-faults.ts'
 
 const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
 const DAY = 86_400
-/** Longer than every pause. */
+/** Longer than any retry delay. */
 const LATER = 2 * 3600
 
 forEachDatabase('internal operations that publish', (database) => {
   const testbed = useAnchorTestbed()
   const variables = () => ({ DATABASE_URL: database.url, LOG_ANCHOR_SECONDS: '0', PUBLISH: 'statements,payments' })
   const instance = forAllTests(() => testbed.open(variables()))
-  /** The chain refuses its memos. */
+  /** A gateway whose memos the chain refuses. */
   const wrong = forAllTests(() => testbed.open({ ...variables(), ANCHORS: `memo,memo_program=${TOKEN_PROGRAM}` }))
   const locker = forEachTest(() => filledLocker(instance))
 
@@ -33,7 +33,7 @@ forEachDatabase('internal operations that publish', (database) => {
   }
 
   it.each([{}, { force: true }])(
-    'INT-05 INT-02 attest %j answers 502 while the chain is away, and the repeated call publishes the same statement',
+    'INT-05 INT-02 attest %j answers 502 while the chain is unavailable, and a repeated call publishes the same statement',
     async (choice) => {
       testbed.node.behave(DOWN)
       for (const _ of ['first', 'second']) {
@@ -50,7 +50,7 @@ forEachDatabase('internal operations that publish', (database) => {
     },
   )
 
-  it('INT-05 ANCH-11 a current statement that could not be published is published later if nobody calls again', async () => {
+  it('INT-05 ANCH-11 a current statement that could not be published is published later without another call', async () => {
     await attested({ push: false })
     testbed.node.behave(DOWN)
     expectRefusal(await attested({ push: true }), 502, 'anchor_failed')
@@ -59,13 +59,13 @@ forEachDatabase('internal operations that publish', (database) => {
     await expectAnchors(instance, testbed.chain, locker, [true])
   })
 
-  it('INT-05 attest answers 200 with the failure where only the operator can help', async () => {
+  it('INT-05 attest answers 200 with the failure when only the admin can fix it', async () => {
     const { status, body } = await attested({}, wrong)
     expect(status).toBe(200)
     expect(body.push_result).toMatchObject({ status: 'failed', error: { retryable: false } })
   })
 
-  it('INT-05 CRON-02 cron-attest answers 502 while the chain is away, and the repeated call publishes what it has made', async () => {
+  it('INT-05 CRON-02 cron-attest answers 502 while the chain is unavailable, and a repeated call publishes its statements', async () => {
     const scheduled = await testbed.open({ ...variables(), CRON_ATTEST_ENABLED: 'true', CRON_ATTEST_PUSH: 'true' })
     await scheduled.gateway.context.queue.drain()
     await post('cron-attest', {}, scheduled)
@@ -86,7 +86,7 @@ forEachDatabase('internal operations that publish', (database) => {
     expect((await post<CronAttestAnswer>('cron-attest', {}, scheduled)).body.selected).toBe(0)
   })
 
-  it('INT-05 cron-attest answers 200 and counts the failure where only the operator can help', async () => {
+  it('INT-05 cron-attest answers 200 and counts the failure when only the admin can fix it', async () => {
     await attest(instance, locker)
     const cron = { CRON_ATTEST_ENABLED: 'true', CRON_ATTEST_PUSH: 'true', CRON_ATTEST_FILTER: 'all' }
     const scheduled = await testbed.open({ ...variables(), ...cron, ANCHORS: `memo,memo_program=${TOKEN_PROGRAM}` })
@@ -97,7 +97,7 @@ forEachDatabase('internal operations that publish', (database) => {
     expect(body.results).toContainEqual({ receipt_id: locker.receiptId, status: 'not_published' })
   })
 
-  it('INT-05 attest-payment answers 200 with the error where only the operator can help, and its job ends with it', async () => {
+  it('INT-05 attest-payment answers 200 with the error when only the admin can fix it, and its job ends with that error', async () => {
     const receipt_id = await wrong.receipt(ed25519Identity())
     const { status, body } = await post('attest-payment', { receipt_id }, wrong)
     expect([status, body]).toMatchObject([
@@ -112,7 +112,7 @@ forEachDatabase('internal operations that publish', (database) => {
     expect(await queue.deadLetters()).toContainEqual(expect.objectContaining(dead))
   })
 
-  it('ANCH-11 ATT-18 the code of a payment is published however long the chain was away', async () => {
+  it('ANCH-11 ATT-18 the code of a payment is published after any outage of the chain', async () => {
     testbed.node.behave(DOWN)
     const receipt_id = await instance.receipt(ed25519Identity())
     const { queue, database } = instance.gateway.context

@@ -1,4 +1,4 @@
-// Faults of a node, to be given to a faulty node.
+// Behaviours for a faulty node.
 
 import { type Behaviour, type Call, honestly, type Reply } from '@svc/devnet/faulty-node'
 
@@ -17,15 +17,15 @@ export function muteFor(...methods: string[]): Behaviour {
   }
 }
 
-/** Answers that it knows no transaction. */
+/** Reports every transaction as unknown. */
 export async function blindly(call: Call): Promise<Reply> {
   const { body } = await honestly(call)
   if (call.method !== 'getSignatureStatuses') return { body }
-  const { result, ...answer } = JSON.parse(body) as { result: { value: unknown[] } } // what the method answers
+  const { result, ...answer } = JSON.parse(body) as { result: { value: unknown[] } } // the method's result
   return { body: JSON.stringify({ ...answer, result: { ...result, value: result.value.map(() => null) } }) }
 }
 
-/** Answers that every transaction would fail. */
+/** Reports that every transaction would fail. */
 export async function refusingly(call: Call): Promise<Reply> {
   const err = { InstructionError: [0, { Custom: 7 }] }
   const answer = { jsonrpc: '2.0', id: 1, result: { context: { slot: 1 }, value: { err } } }
@@ -51,17 +51,17 @@ export interface HoldOptions {
   answer?: (call: Call) => Promise<Reply>
 }
 
-/** Keeps one call of a method waiting. */
+/** Blocks one call of a method until `release`. */
 export function holdAt(method: string, { when = 'before', answer = honestly }: HoldOptions = {}): Hold {
   const reached = Promise.withResolvers<void>()
   const held = Promise.withResolvers<void>()
-  let isTaken = false
+  let isUsed = false
   return {
     reached: reached.promise,
     release: held.resolve,
     async behaviour(call) {
-      if (isTaken || call.method !== method) return honestly(call)
-      isTaken = true
+      if (isUsed || call.method !== method) return honestly(call)
+      isUsed = true
       const early = when === 'after' ? await answer(call) : null
       reached.resolve()
       await held.promise

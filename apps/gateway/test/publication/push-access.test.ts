@@ -23,7 +23,7 @@ beforeEach(async () => {
 
 const ask = <Body>(changes?: Partial<SignedCall>, who?: Identity) => askToPush<Body>(instance, locker, changes, who)
 
-it('ATT-22 ENV-21 operators with any ops, strangers and unsigned calls may not publish', async () => {
+it('ATT-22 ENV-21 operators with any ops, unknown keys and unsigned calls may not publish', async () => {
   await attest(instance, locker)
   expectRefusal(await ask({ ops: ['locker:attest', 'locker:admin'] }, operator), 403, 'OWNER_REQUIRED')
   expectRefusal(await ask({}, ed25519Identity()), 403, 'SIGNATURE_INVALID')
@@ -46,7 +46,7 @@ it('ENV-12 ATT-11 a push must name the receipt of its envelope', async () => {
   await expectAnchors(instance, testbed.chain, locker, [false])
 })
 
-it('ATT-11 ERR-22 without an attestation a push answers 409 and says what to do', async () => {
+it('ATT-11 ERR-22 without an attestation a push answers 409 with a hint', async () => {
   const none = await ask<{ hint: string }>()
   expectRefusal(none, 409, 'attestation_not_available')
   expect(none.body.hint).toContain(`POST /v1/storage/attest?receipt_id=${locker.receiptId}`)
@@ -56,7 +56,7 @@ it('ATT-11 ERR-22 without an attestation a push answers 409 and says what to do'
   expect(pending.body.hint).toContain('being computed')
 })
 
-it('ATT-11 VER-15 a record of the oracle era has no statement to publish; the next attestation has one', async () => {
+it('ATT-11 VER-15 a record of the oracle era has no statement to publish, but the next attestation has one', async () => {
   const { context } = instance.gateway
   const row = await findLockerOf(context.database.db, { locker_id: locker.lockerId })
   await seedOracleRecord(context, row!)

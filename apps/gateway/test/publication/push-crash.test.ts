@@ -10,31 +10,31 @@ interface Step {
   /** The call during which the gateway is killed. */
   at: string
   options?: HoldOptions
-  /** The second such call; the first one sees no transaction. */
+  /** Kill during the second such call; the first one finds no transaction. */
   isSecond?: boolean
-  /** Whether the transaction is on record by then. */
-  isNoted?: boolean
+  /** Whether the transaction is recorded before this step. */
+  isRecorded?: boolean
 }
 
-/** The calls of a push, in their order. */
+/** The calls of a push in order. */
 const STEPS: Step[] = [
   { at: 'getLatestBlockhash' },
   { at: 'simulateTransaction' },
   { at: 'simulateTransaction', options: { when: 'after' } },
-  { at: 'sendTransaction', isNoted: true },
-  { at: 'sendTransaction', options: { when: 'after' }, isNoted: true },
-  { at: 'getEpochInfo', isNoted: true },
-  { at: 'getSignatureStatuses', isNoted: true },
-  { at: 'getSignatureStatuses', isSecond: true, isNoted: true },
-  { at: 'getSignatureStatuses', options: { when: 'after' }, isNoted: true },
-  { at: 'getTransaction', isNoted: true },
-  { at: 'getTransaction', options: { when: 'after' }, isNoted: true },
+  { at: 'sendTransaction', isRecorded: true },
+  { at: 'sendTransaction', options: { when: 'after' }, isRecorded: true },
+  { at: 'getEpochInfo', isRecorded: true },
+  { at: 'getSignatureStatuses', isRecorded: true },
+  { at: 'getSignatureStatuses', isSecond: true, isRecorded: true },
+  { at: 'getSignatureStatuses', options: { when: 'after' }, isRecorded: true },
+  { at: 'getTransaction', isRecorded: true },
+  { at: 'getTransaction', options: { when: 'after' }, isRecorded: true },
 ]
 
 const testbed = useAnchorTestbed()
 
-/** Makes a request and waits until it has reached the step. */
-async function cutOffAt({ at, options, isSecond = false }: Step, ask: () => Promise<unknown>): Promise<void> {
+/** Sends a request and waits until it has reached the step. */
+async function interruptAt({ at, options, isSecond = false }: Step, ask: () => Promise<unknown>): Promise<void> {
   const held = holdAt(at, options)
   let isPassed = !isSecond
   testbed.node.behave((call) => {
@@ -48,7 +48,7 @@ async function cutOffAt({ at, options, isSecond = false }: Step, ask: () => Prom
 }
 
 forEachDatabase('a gateway that is killed while it publishes', (database) => {
-  it('T-34 ANCH-11 after a gateway is killed at any step of a push, another one finds or sends its transaction once, within a budget of one', {
+  it('T-34 ANCH-11 after a gateway is killed at any step of a push, another one publishes its statement exactly once', {
     tags: ['nightly'],
   }, async () => {
     const variables = { DATABASE_URL: database.url, CHAIN_WAIT_SECONDS: 'anchor=30', RATE_LIMITS: 'anchors=1/hour' }
@@ -61,9 +61,9 @@ forEachDatabase('a gateway that is killed while it publishes', (database) => {
     }
     const statesOf = (lockers: TestLocker[]) =>
       Promise.all(lockers.map(async (locker) => (await publicationsOf(instance, locker)).map(({ state }) => state)))
-    /** The interrupted call may be the retry of an earlier one: wait until the transaction is on record. */
-    const untilNoted = (locker: TestLocker) => expect.poll(() => publicationsOf(instance, locker)).toHaveLength(1)
-    const pushedInTheEnd = (locker: TestLocker) =>
+    /** The interrupted call may be the retry of an earlier one, so wait until the transaction is recorded. */
+    const untilRecorded = (locker: TestLocker) => expect.poll(() => publicationsOf(instance, locker)).toHaveLength(1)
+    const untilPublished = (locker: TestLocker) =>
       expect.poll(async () => (await push(instance, locker)).attestation_status).toBe('complete')
     const starting = testbed.openProcess(variables)
     const asked = await Promise.all(STEPS.map(attested))
@@ -72,17 +72,17 @@ forEachDatabase('a gateway that is killed while it publishes', (database) => {
 
     const killed = await starting
     for (const [i, step] of STEPS.entries()) {
-      await cutOffAt(step, () => askToPush(killed.instance, asked[i]!))
-      if (step.isNoted) await untilNoted(asked[i]!)
+      await interruptAt(step, () => askToPush(killed.instance, asked[i]!))
+      if (step.isRecorded) await untilRecorded(asked[i]!)
     }
-    await cutOffAt({ at: 'sendTransaction' }, () => askToAttest(killed.instance, sent))
-    await untilNoted(sent)
+    await interruptAt({ at: 'sendTransaction' }, () => askToAttest(killed.instance, sent))
+    await untilRecorded(sent)
     await killed.kill()
-    const noted = (await statesOf(asked)).map(({ length }) => length)
-    expect(noted).toEqual(STEPS.map(({ isNoted }) => (isNoted ? 1 : 0)))
+    const recorded = (await statesOf(asked)).map(({ length }) => length)
+    expect(recorded).toEqual(STEPS.map(({ isRecorded }) => (isRecorded ? 1 : 0)))
 
     // An attest call has also queued a push job.
-    await Promise.all([context.queue.drain(), ...asked.map(pushedInTheEnd)])
+    await Promise.all([context.queue.drain(), ...asked.map(untilPublished)])
     for (const locker of [...asked, sent]) await expectAnchors(instance, testbed.chain, locker, [true])
     expect(await statesOf([...asked, sent])).toEqual(
       [...asked, sent].map(() => [expect.stringMatching(/landed|finalized/)]),

@@ -8,7 +8,7 @@ import { expectAnchors, filledLocker, push, useAnchorTestbed } from './anchor-te
 import { holdAt } from './node-faults.ts'
 
 const testbed = useAnchorTestbed()
-/** Attesting does not publish here. */
+/** A gateway that does not publish when it attests. */
 const instance = forAllTests(() => testbed.open({ PUBLISH: 'on_request' }))
 const locker = forEachTest(() => filledLocker(instance))
 
@@ -19,8 +19,8 @@ async function get<Body>(path: string, query = ''): Promise<Body> {
 }
 const verify = () => get<VerifyAnswer>('/v1/storage/verify')
 
-/** The anchors of every endpoint that gives a proof. */
-async function anchorsBeside(query: string): Promise<unknown[]> {
+/** The anchors in every endpoint that returns a proof. */
+async function anchorsInProofs(query: string): Promise<unknown[]> {
   const paths = ['/v1/storage/verify', '/v1/retrieve', '/v1/storage/evidence-bundle', '/v1/self-verify']
   const given = await Promise.all(paths.map((path) => get<{ anchor: unknown }>(path, query)))
   const proof = await get<{ anchor: unknown }>('/v1/storage/merkle-proof', `&filename=a${query}`)
@@ -34,21 +34,21 @@ async function anchorsInList(): Promise<(Anchor | null)[]> {
 }
 
 describe('the anchor', () => {
-  it('ANCH-05 ATT-03 the anchor stands next to every proof of its statement, and of no other', async () => {
+  it('ANCH-05 ATT-03 the anchor accompanies every proof of its statement and of no other', async () => {
     await attest(instance, locker)
-    for (const anchor of await anchorsBeside('')) expect(anchor).toBeNull()
+    for (const anchor of await anchorsInProofs('')) expect(anchor).toBeNull()
     expect(await anchorsInList()).toEqual([null])
     const { anchor: first } = await push(instance, locker)
-    for (const anchor of await anchorsBeside('')) expect(anchor).toEqual(first)
+    for (const anchor of await anchorsInProofs('')) expect(anchor).toEqual(first)
 
     await locker.put('b', 'b')
     await attest(instance, locker)
-    for (const anchor of await anchorsBeside('')) expect(anchor).toBeNull()
-    for (const anchor of await anchorsBeside('&sequence=1')) expect(anchor).toEqual(first)
+    for (const anchor of await anchorsInProofs('')) expect(anchor).toBeNull()
+    for (const anchor of await anchorsInProofs('&sequence=1')) expect(anchor).toEqual(first)
     expect(await anchorsInList()).toEqual([first, null])
     const { anchor: second } = await push(instance, locker)
-    for (const anchor of await anchorsBeside('')) expect(anchor).toEqual(second)
-    for (const anchor of await anchorsBeside('&sequence=1')) expect(anchor).toEqual(first)
+    for (const anchor of await anchorsInProofs('')) expect(anchor).toEqual(second)
+    for (const anchor of await anchorsInProofs('&sequence=1')) expect(anchor).toEqual(first)
     expect(await anchorsInList()).toEqual([first, second])
   })
 })
@@ -56,7 +56,7 @@ describe('the anchor', () => {
 describe('the facts', () => {
   const NONE = { anchor_submitted: 'not_checked', anchor_confirmed: 'not_checked', anchor_finalized: 'not_checked' }
 
-  it('VER-08 STATE-12 the facts follow the transaction from nothing to final', async () => {
+  it('VER-08 STATE-12 the facts follow the transaction from none to final', async () => {
     await attest(instance, locker)
     expect((await verify()).verification).toMatchObject(NONE)
 
@@ -90,7 +90,7 @@ describe('the facts', () => {
       anchor_finalized: 'passed',
     })
     expect(final.anchor).toEqual({ ...anchor, commitment: 'finalized', finalized: true })
-    // A memo anchor is never shown as one of the oracle.
+    // A memo anchor never appears as an oracle anchor.
     expect(final.attestation).toMatchObject({ oracle_tx: null, oracle_slot: null, oracle_feed: null })
     await expectAnchors(instance, testbed.chain, locker, [true])
   })

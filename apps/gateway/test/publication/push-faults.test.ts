@@ -32,7 +32,7 @@ async function factsOf(instance: TestGateway, { receiptId }: TestLocker) {
   return { error: body.attestation?.last_anchor_error, facts: body.verification, anchor: body.anchor }
 }
 
-/** Expects that a push fails and that anybody can read the error, which it returns. */
+/** Expects that a push fails and that its error is public; returns the error. */
 async function expectFailure(instance: TestGateway, locker: TestLocker, wanted: object): Promise<AnchorError> {
   const reply = await askToPush<{ details: AnchorError; hint: string }>(instance, locker)
   expectRefusal(reply, 502, 'anchor_failed')
@@ -44,7 +44,7 @@ async function expectFailure(instance: TestGateway, locker: TestLocker, wanted: 
   return reply.body.details
 }
 
-/** Expects that a push succeeds and that no error is left on record. */
+/** Expects that a push succeeds and clears the recorded error. */
 async function expectSuccess(instance: TestGateway, locker: TestLocker) {
   expect(await push(instance, locker)).toMatchObject({ status: 'pushed', attestation_status: 'complete' })
   const { error, facts } = await factsOf(instance, locker)
@@ -53,16 +53,16 @@ async function expectSuccess(instance: TestGateway, locker: TestLocker) {
 }
 
 forEachDatabase('a chain that fails', (database) => {
-  /** Does not wait for an outcome. */
+  /** A gateway that does not wait for an outcome. */
   let instance: TestGateway
-  let patient: TestGateway
+  let waiting: TestGateway
   const locker = forEachTest(() => filledLocker(instance))
   beforeAll(async () => {
     instance = await testbed.open({ DATABASE_URL: database.url, CHAIN_WAIT_SECONDS: 'anchor=0' })
-    patient = await testbed.open({ DATABASE_URL: database.url })
+    waiting = await testbed.open({ DATABASE_URL: database.url })
   })
 
-  it('VER-07 VER-06 a statement that cannot be sent because no node answers is kept, and published later', async () => {
+  it('VER-07 VER-06 a statement that cannot be sent because no node answers is stored and published later', async () => {
     testbed.node.behave(DOWN)
     const { push_result, attestation, attestation_status } = await attest(instance, locker)
     const error = { retryable: true, ambiguous: false, tx_signature: null, at: isoSeconds(testbed.clock.now() / 1000) }
@@ -75,11 +75,11 @@ forEachDatabase('a chain that fails', (database) => {
     }
     expect(await publicationsOf(instance, locker)).toEqual([])
     testbed.node.behave(honestly)
-    expect(await transactionsOf(testbed.chain, () => expectSuccess(patient, locker))).toBe(1)
+    expect(await transactionsOf(testbed.chain, () => expectSuccess(waiting, locker))).toBe(1)
     await expectAnchors(instance, testbed.chain, locker, [true])
   })
 
-  it('T-19 ATT-04 after a node has lost a transaction, nothing else is sent until it has expired', async () => {
+  it('T-19 ATT-04 after a node has lost a transaction, no other is sent until it has expired', async () => {
     testbed.node.behave(forgetfully)
     const { push_result } = await attest(instance, locker)
     const tx_signature = push_result.error!.tx_signature!
@@ -91,7 +91,7 @@ forEachDatabase('a chain that fails', (database) => {
     testbed.chain.expireBlockhashes()
     testbed.node.behave(honestly)
     testbed.clock.advance(1)
-    expect(await transactionsOf(testbed.chain, () => expectSuccess(patient, locker))).toBe(1)
+    expect(await transactionsOf(testbed.chain, () => expectSuccess(waiting, locker))).toBe(1)
     const [anchor] = await expectAnchors(instance, testbed.chain, locker, [true])
     expect(await publicationsOf(instance, locker)).toMatchObject([
       { tx: tx_signature, state: 'expired', fee_lamports: null },
@@ -105,7 +105,7 @@ forEachDatabase('a chain that fails', (database) => {
     ['getEpochInfo'],
     ['getTransaction'],
   ])(
-    'ATT-04 ANCH-04 a sent transaction is found by its signature when %s gave no answer, and nothing more is paid',
+    'ATT-04 ANCH-04 a sent transaction is found by its signature when %s did not answer, and nothing more is paid',
     async (...methods) => {
       testbed.node.behave(muteFor(...methods))
       let lost: AnchorError | null = null
@@ -116,13 +116,13 @@ forEachDatabase('a chain that fails', (database) => {
       const { tx_signature } = await expectFailure(instance, locker, { ambiguous: true })
       expect(readTransaction(testbed.chain, tx_signature!).record.err).toBeNull()
       testbed.node.behave(honestly)
-      expect(await transactionsOf(testbed.chain, () => expectSuccess(patient, locker))).toBe(0)
+      expect(await transactionsOf(testbed.chain, () => expectSuccess(waiting, locker))).toBe(0)
       const [anchor] = await expectAnchors(instance, testbed.chain, locker, [true])
       expect(anchor).toMatchObject({ tx: tx_signature, slot: expect.any(Number), fee_lamports: 5000 })
     },
   )
 
-  it('T-19 ATT-04 a statement waits while an earlier transaction is pending, and is published when that has expired', async () => {
+  it('T-19 ATT-04 a statement waits while an earlier transaction is pending, and is published after its expiry', async () => {
     testbed.node.behave(forgetfully)
     await attest(instance, locker)
     await locker.put('b', 'b')
@@ -136,17 +136,17 @@ forEachDatabase('a chain that fails', (database) => {
     expect([status, JSON.parse(anchor_error!)]).toEqual(['computed', again.body.details])
     testbed.node.behave(honestly)
     testbed.chain.expireBlockhashes()
-    expect(await transactionsOf(testbed.chain, () => push(patient, locker))).toBe(1)
+    expect(await transactionsOf(testbed.chain, () => push(waiting, locker))).toBe(1)
     await expectAnchors(instance, testbed.chain, locker, [false, true])
   })
 
-  it('T-19 ATT-03 a push records that an earlier transaction has landed, and gives the newest statement its own anchor', async () => {
+  it('T-19 ATT-03 a push records an earlier transaction as landed, and gives the newest statement its own anchor', async () => {
     testbed.node.behave(muteFor('getSignatureStatuses'))
     await attest(instance, locker)
     testbed.node.behave(honestly)
     await locker.put('b', 'b')
     const sent = await transactionsOf(testbed.chain, async () => {
-      const { anchor } = (await attest(patient, locker)).push_result
+      const { anchor } = (await attest(waiting, locker)).push_result
       expect(anchor?.payload).toMatchObject({ seq: 2 })
     })
     expect(sent).toBe(1)
@@ -155,8 +155,8 @@ forEachDatabase('a chain that fails', (database) => {
 })
 
 describe('a transaction that fails', () => {
-  it('ATT-04 T-19 on chain is reported as certain, costs its fee, and each push sends one more', async () => {
-    // The token program refuses a memo; the node hides that in the simulation.
+  it('ATT-04 T-19 on chain is reported as final, costs its fee, and is followed by one transaction per push', async () => {
+    // The token program refuses a memo, and the node hides that in the simulation.
     const instance = await testbed.open({ ANCHORS: `memo,memo_program=${TOKEN_PROGRAM}` })
     const locker = await filledLocker(instance)
     testbed.node.behave(
@@ -177,7 +177,7 @@ describe('a transaction that fails', () => {
     expect(await publicationsOf(instance, locker)).toMatchObject([failed, failed])
   })
 
-  it('ATT-04 in its simulation is not sent, and is not retryable', async () => {
+  it('ATT-04 in its simulation is neither sent nor retryable', async () => {
     const instance = await testbed.open({ ANCHORS: `memo,memo_program=${TOKEN_PROGRAM}` })
     const locker = await filledLocker(instance)
     const sent = await transactionsOf(testbed.chain, async () => {
@@ -199,11 +199,11 @@ describe('a transaction that fails', () => {
     await expectSuccess(instance, locker)
   })
 
-  it('T-19 is not repeated forever when the node hands out the same blockhash forever', async () => {
+  it('T-19 is not repeated endlessly when the node always returns the same blockhash', async () => {
     const instance = await testbed.open()
     const locker = await filledLocker(instance)
     testbed.chain.hold()
-    // The node drops what is sent, and claims that it has expired.
+    // The node drops every transaction and claims that it has expired.
     const claim = withResult('getEpochInfo', (info: object) => ({ ...info, blockHeight: 4_000_000_000 }))
     testbed.node.behave((call) => (call.method === 'getEpochInfo' ? claim(call) : forgetfully(call)))
     expect((await attest(instance, locker)).push_result).toMatchObject({ reason: 'transaction_expired' })
@@ -220,7 +220,7 @@ describe('a gateway with two nodes', () => {
     ['hangs on sendTransaction', (call) => (call.method === 'sendTransaction' ? null : honestly(call))],
     ['would refuse the transaction', refusingly],
     ['has not seen the transaction', blindly],
-    ['is of another chain', withResult('getGenesisHash', () => 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG')],
+    ['belongs to another chain', withResult('getGenesisHash', () => 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG')],
   ])(
     'T-19 publishes through the second, and sends nothing twice, when the first %s',
     { tags: ['nightly'] },

@@ -16,16 +16,16 @@ import { blindly, refusingly } from './node-faults.ts'
 
 const testbed = useAnchorTestbed()
 
-forEachDatabase('publishing while other things happen', (database) => {
+forEachDatabase('concurrent publishing', (database) => {
   const variables = (own = {}) => ({ DATABASE_URL: database.url, ...own })
-  /** Attesting does not publish on these two. */
+  /** Two gateways that do not publish when they attest. */
   const instance = forAllTests(() => testbed.open(variables({ PUBLISH: 'on_request' })))
   const other = forAllTests(() => testbed.open(variables({ PUBLISH: 'on_request' })))
   const automatic = forAllTests(() => testbed.open(variables()))
   const noWait = forAllTests(() => testbed.open(variables({ CHAIN_WAIT_SECONDS: 'anchor=0' })))
   const locker = forEachTest(() => filledLocker(instance))
 
-  it('T-19 ten pushes at once share one transaction', async () => {
+  it('T-19 ten concurrent pushes share one transaction', async () => {
     await attest(instance, locker)
     const sent = await transactionsOf(testbed.chain, async () => {
       const pushes = Array.from({ length: 10 }, (_, i) => push(i % 2 === 0 ? instance : other, locker))
@@ -36,7 +36,7 @@ forEachDatabase('publishing while other things happen', (database) => {
     expect([sent, await publicationsOf(instance, locker)]).toEqual([1, [expect.objectContaining({ state: 'landed' })]])
   })
 
-  it('T-19 a push that gives up just when another resolves the transaction reports its outcome', async () => {
+  it('T-19 a push that times out just when another resolves the transaction reports its outcome', async () => {
     await attest(instance, locker)
     const held = testbed.hold('getSignatureStatuses', { answer: blindly })
     const asked = push(noWait, locker)
@@ -49,8 +49,8 @@ forEachDatabase('publishing while other things happen', (database) => {
 
   it.each([
     ['is done', false],
-    ['is under way', true],
-  ])('T-19 a push that the chain would refuse waits for another that %s', async (_name, isHeld) => {
+    ['is in progress', true],
+  ])('T-19 a push that the chain would refuse reports the anchor of another that %s', async (_name, isHeld) => {
     await attest(instance, locker)
     const refused = testbed.hold('simulateTransaction', { answer: refusingly })
     const sent = await transactionsOf(testbed.chain, async () => {
@@ -105,7 +105,7 @@ forEachDatabase('publishing while other things happen', (database) => {
     expect(sent).toBe(1)
   })
 
-  it('ATT-03 ANCH-08 attesting answers with one statement, even when a newer one exists by then', async () => {
+  it('ATT-03 ANCH-08 attesting answers with its own statement, even when a newer one exists meanwhile', async () => {
     const held = testbed.hold('getTransaction')
     const asked = attest(automatic, locker)
     await held.reached

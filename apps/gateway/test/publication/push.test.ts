@@ -26,7 +26,7 @@ const DISABLED = { status: 'skipped', anchor: null, anchor_type: null, reason: '
 const testbed = useAnchorTestbed()
 
 forEachDatabase('publishing', (database) => {
-  /** One gateway publishes when it attests, the other only on a push. */
+  /** A gateway that publishes when it attests; `manual` publishes only on a push. */
   let instance: TestGateway
   let manual: TestGateway
   beforeAll(async () => {
@@ -83,7 +83,7 @@ forEachDatabase('publishing', (database) => {
     expect(count).toBe(1)
   })
 
-  it('ATT-10 ATT-11 where attesting does not publish, a push does, and a second push costs nothing', async () => {
+  it('ATT-10 ATT-11 a push publishes a statement that attesting did not, and a second push costs nothing', async () => {
     const locker = await filledLocker(manual)
     const attested = await transactionsOf(testbed.chain, async () => {
       const { push_result, attestation_status } = await attest(manual, locker)
@@ -148,7 +148,7 @@ forEachDatabase('publishing', (database) => {
     await expectAnchors(reattesting, testbed.chain, locker, [true])
   })
 
-  it('INT-01 INT-02 the operator decides each time whether a statement is published', async () => {
+  it('INT-01 INT-02 each internal call chooses whether to publish the statement', async () => {
     const ask = async (of: TestGateway, receipt_id: string, choice: object) =>
       (await of.send<AttestAnswer>('POST', '/v1/internal/attest', { receipt_id, force: true, ...choice })).body
     const locker = await filledLocker(instance)
@@ -175,7 +175,7 @@ it.each([
   expect(body).toMatchObject({ selected: 1, attested: 1, pushed, failed: 0 })
   await instance.gateway.context.queue.drain()
   const anchors = await expectAnchors(instance, testbed.chain, locker, [true, pushed === 1])
-  // The same files make the same snapshot; only the statements differ.
+  // The same files result in the same snapshot; only the statements differ.
   expect(new Set(anchors.map(({ snapshot_id }) => snapshot_id)).size).toBe(1)
 })
 
@@ -223,7 +223,7 @@ it('ATT-13 a simulation sends nothing to the chain, and names the memo that publ
   expect(Buffer.byteLength(memo!.text)).toBe(memo_bytes)
 })
 
-it('ANCH-01 ANCH-04 a priority fee raises the cost and leaves the memo as it is', async () => {
+it('ANCH-01 ANCH-04 a priority fee raises the cost and does not change the memo', async () => {
   const instance = await testbed.open({ ANCHORS: 'memo,priority=10000' })
   const locker = await filledLocker(instance)
   const { anchor } = (await attest(instance, locker)).push_result
@@ -236,7 +236,7 @@ it('ANCH-01 ANCH-04 a priority fee raises the cost and leaves the memo as it is'
 
 const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
 const NONE = { waiting: 0, delayed: 0, running: 0, dead: 0 }
-/** Longer than every pause. */
+/** Longer than any retry delay. */
 const LATER = 2 * 3600
 
 forEachDatabase('the job that publishes', (database) => {
@@ -245,13 +245,13 @@ forEachDatabase('the job that publishes', (database) => {
   const drain = () => instance.gateway.context.queue.drain()
   const counts = async () => (await instance.gateway.context.queue.counts()).push
 
-  it('ANCH-11 ATT-04 the push job is repeated with growing pauses until the chain is back', async () => {
+  it('ANCH-11 ATT-04 the push job is retried with growing delays until the chain is back', async () => {
     testbed.node.behave(DOWN)
     await queueToAttest(instance, locker)
     await drain()
     expect(await counts()).toEqual({ ...NONE, delayed: 1 })
     expect(await statusOf(instance, locker)).toMatchObject({ status: 'computed', sequence: 1 })
-    // The first pause is at least five seconds, the second ten.
+    // The first delay is at least five seconds, the second ten.
     for (const pause of [5, 10]) {
       testbed.clock.advance(pause - 1)
       const asked = testbed.node.calls.length
@@ -277,7 +277,7 @@ forEachDatabase('the job that publishes', (database) => {
     expect([sent, await counts()]).toEqual([1, NONE])
   })
 
-  it('ANCH-11 the push job gives up at once on an error that is not retryable', async () => {
+  it('ANCH-11 the push job fails permanently on an error that is not retryable', async () => {
     const wrong = await testbed.open({ DATABASE_URL: database.url, ANCHORS: `memo,memo_program=${TOKEN_PROGRAM}` })
     const { queue } = wrong.gateway.context
     await queueToAttest(wrong, locker)
@@ -285,7 +285,7 @@ forEachDatabase('the job that publishes', (database) => {
     expect([sent, (await queue.counts()).push]).toEqual([0, { ...NONE, dead: 1 }])
     const [letter] = await queue.deadLetters()
     expect(letter).toMatchObject({ kind: 'push', attempts: 1, error: expect.stringContaining('transaction_refused') })
-    // The operator corrects the setting and retries the job.
+    // The admin corrects the setting and retries the job.
     await queue.retryDead(letter!.id)
     await drain()
     await expectAnchors(instance, testbed.chain, locker, [true])

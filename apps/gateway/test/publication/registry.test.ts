@@ -33,7 +33,7 @@ const RENT_LAMPORTS = 3_292_080
 describe('the attestation registry', () => {
   const testbed = useAnchorTestbed()
   const latest = forAllTests(() => testbed.open({ ANCHORS: 'registry' }))
-  /** In mode latest, with its two statements. */
+  /** A locker in mode latest, with its two statements. */
   let locker: TestLocker
   let first: Attestation
   let second: Attestation
@@ -57,7 +57,7 @@ describe('the attestation registry', () => {
     return setUpRegistry(signers.publication, config.anchors.registry.credentialName, [testbed.chainUrl])
   }
 
-  it('SAS-01 SAS-02 before the registry is set up nothing is sent; the set-up creates credential and schema once', async () => {
+  it('SAS-01 SAS-02 nothing is sent before the registry is set up, and the setup creates credential and schema once', async () => {
     const instance = await testbed.open({ ANCHORS: 'registry,credential=another' })
     const locker = await filledLocker(instance)
     const { push_result } = await attest(instance, locker)
@@ -78,7 +78,7 @@ describe('the attestation registry', () => {
     expect(await setUp(instance)).toEqual({ ...(await setUp(instance)), tx: null, credential, schema })
   })
 
-  it('SAS-06 SAS-10 in mode latest a receipt has one account, which each statement replaces', async () => {
+  it('SAS-06 SAS-10 a receipt has one account in mode latest, which each statement replaces', async () => {
     const anchors = [first.anchor, second.anchor] as [Anchor, Anchor]
     expect(anchors.map(({ type, sas }) => [type, sas?.mode, sas?.replaced_previous])).toEqual([
       ['chain_sas_v1', 'latest', false],
@@ -114,7 +114,7 @@ describe('the attestation registry', () => {
     expect(rents).toEqual([RENT_LAMPORTS, 0])
   })
 
-  it('T-34 SAS-06 the rent of new accounts is no fee, and has a ceiling of its own: beyond it new lockers wait, and the others go on', async () => {
+  it('T-34 SAS-06 a separate ceiling on rent delays only lockers that need a new account', async () => {
     const limited = await testbed.open({
       ANCHORS: 'registry',
       LOG_ANCHOR_SECONDS: '0',
@@ -144,7 +144,7 @@ describe('the attestation registry', () => {
     expect((await publicationsOf(limited, third)).map(({ rent_lamports }) => rent_lamports)).toEqual([RENT_LAMPORTS])
   })
 
-  it('SAS-05 ANCH-01 a registry transaction is the memo, a close and a create, as the registry client reads them', async () => {
+  it('SAS-05 ANCH-01 a registry transaction contains the memo, a close and a create, as the registry client reads them', async () => {
     const { anchor } = second
     const wire = Buffer.from(testbed.chain.transaction(anchor!.tx)!.wire, 'base64')
     expect(wire.length).toBeLessThan(1232)
@@ -153,7 +153,7 @@ describe('the attestation registry', () => {
     expect(instructions).toHaveLength(3)
     const [memo, close, create] = instructions
     expect(JSON.parse(Buffer.from(memo!.data!).toString())).toEqual(anchor!.payload)
-    // sas-lib is built on another version of @solana/kit, whose types differ.
+    // sas-lib depends on another version of @solana/kit, whose types differ.
     expect(parseCloseAttestationInstruction(close as never).accounts).toMatchObject({
       payer: { address: anchor!.signer },
       attestation: { address: anchor!.sas?.attestation },
@@ -167,7 +167,7 @@ describe('the attestation registry', () => {
     })
   })
 
-  it('SAS-05 SAS-10 in mode per_snapshot each snapshot keeps its account; the same snapshot again is a memo only, and simulated as one', async () => {
+  it('SAS-05 SAS-10 each snapshot keeps its account in mode per_snapshot, and a repeated snapshot is only a memo', async () => {
     const instance = await testbed.open({
       ANCHORS: 'registry,registry=per_snapshot,lifetime_seconds=3600',
     })
@@ -200,7 +200,7 @@ describe('the attestation registry', () => {
     expect(await simulated()).toBe('chain_memo_v2')
   })
 
-  it('SAS-05 SAS-10 under another credential a snapshot has no account yet: it is simulated and published with one', async () => {
+  it('SAS-05 SAS-10 a snapshot gets a new account under another credential, in the simulation and on chain', async () => {
     const { url, drop } = await createFreshDatabase('sqlite')
     onTestFinished(drop)
     const variables = { DATABASE_URL: url, ANCHORS: 'registry,registry=per_snapshot' }
@@ -228,7 +228,7 @@ describe('the attestation registry', () => {
     expect(await publicationsOf(instance, locker)).toEqual([])
   })
 
-  it('SAS-09 an account of another program is not touched; one that only holds coins is free', async () => {
+  it('SAS-09 an account of another program is not touched, but an address that only holds coins is used', async () => {
     const owner = (other: string, data: string) =>
       withResult('getAccountInfo', (result: { value: object | null }) =>
         result.value ? result : { ...result, value: { ...EMPTY_ACCOUNT, owner: other, data: [data, 'base64'] } },

@@ -32,7 +32,7 @@ import { forgetfully } from './node-faults.ts'
 
 const testbed = useAnchorTestbed()
 
-/** Expires every transaction that is in no block, finally. */
+/** Makes the expiry of every transaction outside a block final. */
 function expire(): void {
   testbed.chain.expireBlockhashes()
   testbed.clock.advance(2)
@@ -44,7 +44,7 @@ const allAre =
 
 forEachDatabase('watching publications', (database) => {
   let instance: TestGateway
-  /** Does not wait for an outcome. */
+  /** A gateway that does not wait for an outcome. */
   let noWait: TestGateway
   let locker: TestLocker
   beforeAll(async () => {
@@ -52,7 +52,7 @@ forEachDatabase('watching publications', (database) => {
     noWait = await testbed.open({ DATABASE_URL: database.url, CHAIN_WAIT_SECONDS: 'anchor=0' })
   })
   beforeEach(async () => {
-    // Remove what earlier tests left to watch.
+    // Finish the publications of earlier tests.
     await drain()
     await writable(instance.gateway.context.database.db).deleteFrom('publications').execute()
     locker = await filledLocker(instance)
@@ -61,7 +61,7 @@ forEachDatabase('watching publications', (database) => {
   const drain = () => instance.gateway.context.queue.drain()
   const anchorError = async () => JSON.parse((await statusOf(instance, locker))?.anchor_error ?? 'null')
 
-  it('ANCH-07 the anchor of an older statement becomes final and leaves the newer statement as it is', async () => {
+  it('ANCH-07 the anchor of an older statement becomes final without changing the newer statement', async () => {
     await attest(instance, locker)
     await locker.put('b', 'b')
     await instance.send('POST', '/v1/internal/attest', { receipt_id: locker.receiptId, push: false })
@@ -72,14 +72,14 @@ forEachDatabase('watching publications', (database) => {
     expect(await statusOf(instance, locker)).toMatchObject({ status: 'computed', sequence: 2 })
   })
 
-  it('ATT-03 ATT-04 an anchor that the chain has lost is withdrawn, and its statement published again', async () => {
+  it('ATT-03 ATT-04 an anchor that the chain has lost is withdrawn, and its statement is published again', async () => {
     const { anchor } = (await attest(instance, locker)).push_result
     testbed.chain.hold()
     await drain()
     const { wire } = testbed.chain.transaction(anchor!.tx)!
     testbed.chain.fork({ drop: [anchor!.tx] })
     await watchStatements()
-    // Somebody may send it again until it has expired.
+    // The transaction can still be sent again until it has expired.
     expect(await statusOf(instance, locker)).toMatchObject({ status: 'complete' })
     expire()
     await watchStatements()
@@ -94,7 +94,7 @@ forEachDatabase('watching publications', (database) => {
     expect((await publicationsOf(instance, locker)).map(({ state }) => state).toSorted()).toEqual(['expired', 'landed'])
   })
 
-  it('ATT-03 an anchor whose transaction has failed after all is withdrawn, and its statement published again', async () => {
+  it('ATT-03 an anchor whose transaction failed is withdrawn, and its statement is published again', async () => {
     const { anchor } = (await attest(instance, locker)).push_result
     await drain()
     const failed = { slot: 1, confirmations: null, err: 'AccountInUse', confirmationStatus: 'finalized' }
@@ -105,14 +105,14 @@ forEachDatabase('watching publications', (database) => {
     expect(await publicationsOf(instance, locker)).toMatchObject([{ state: 'failed' }])
   })
 
-  it('T-19 T-37 a transaction that was noted and never sent is sent once, and not before the journal has it', async () => {
+  it('T-19 T-37 a transaction that was recorded but not sent is sent once, and only after the journal has it', async () => {
     testbed.node.behave(forgetfully)
     await attest(noWait, locker)
     testbed.node.behave(honestly)
     const { tx } = (await publicationsOf(instance, locker))[0]!
     await watchStatements()
     expect(testbed.chain.transaction(tx)).toBeUndefined()
-    // While a push may wait for it, watching leaves it alone. Then one watch sends it, and the next finds it.
+    // The watch skips a transaction while a push may wait for it. Then one run sends it, and the next finds it.
     testbed.clock.advance(35)
     const { context } = instance.gateway
     const requireWritten = () => Promise.reject(new Error('the disk is full'))
@@ -130,7 +130,7 @@ forEachDatabase('watching publications', (database) => {
     expect(await drain()).toMatchObject({ failed: 0, dead: 0 })
   })
 
-  it('T-19 watching changes nothing while no node answers, and then gives up what has expired', async () => {
+  it('T-19 watching changes nothing while no node answers, and then records expired transactions as lost', async () => {
     testbed.node.behave(forgetfully)
     await attest(noWait, locker)
     testbed.clock.advance(100)
@@ -148,7 +148,7 @@ forEachDatabase('watching publications', (database) => {
     await expectAnchors(instance, testbed.chain, locker, [true])
   })
 
-  it('INT-03 failed attempts do not reset how long a statement has been waiting', async () => {
+  it('INT-03 failed attempts do not reset the waiting time of a statement', async () => {
     const ageOf = async () =>
       (await instance.send<AttestHealth>('GET', '/v1/internal/attest-health')).body.oldest_nonfinal_age_sec
     await writable(instance.gateway.context.database.db).deleteFrom('attestations').execute()
@@ -166,7 +166,7 @@ forEachDatabase('watching publications', (database) => {
   })
 })
 
-it('ANCH-07 ATT-12 watching asks the chain nothing when nothing was published, nor where nothing is', async () => {
+it('ANCH-07 ATT-12 watching makes no call when nothing has been published or publishing is off', async () => {
   const [instance, off] = [await testbed.open(), await testbed.open({ ANCHORS: 'off' })]
   const asked = testbed.node.calls.length
   for (const { gateway } of [instance, off]) await watch(gateway.context, STATEMENTS)
@@ -174,7 +174,7 @@ it('ANCH-07 ATT-12 watching asks the chain nothing when nothing was published, n
   expect(Object.keys(await off.gateway.context.queue.counts())).not.toContain('watch-publications')
 })
 
-it('T-19 ANCH-07 more publications than nodes answer for at a time are asked for page by page', {
+it('T-19 ANCH-07 asks for many publications in pages that nodes accept', {
   tags: ['nightly'],
 }, async () => {
   const instance = await testbed.open()
@@ -204,10 +204,10 @@ const COSTS = { slot: 1, blockTime: null, feeLamports: 1, rentLamports: 0 }
 const refused = new NotPublished('transaction_refused', 'no')
 const expired = (tx: string) => new NotPublished('transaction_expired', 'too late', { tx })
 
-forEachDatabase('the outcome of a transaction is recorded once', (database) => {
+forEachDatabase('recording the outcome of a transaction', (database) => {
   const instance = forAllTests(() => testbed.open({ DATABASE_URL: database.url }))
   let locker: TestLocker
-  /** As a process read it before the outcome was recorded. */
+  /** The row as a process read it before the outcome was recorded. */
   let stale: PublicationTable
   beforeEach(async () => {
     locker = await filledLocker(instance)
@@ -218,11 +218,11 @@ forEachDatabase('the outcome of a transaction is recorded once', (database) => {
   })
 
   it.each<[string, () => Promise<unknown>]>([
-    ['is not sure', () => recordPending(instance.gateway.context, stale)],
-    ['takes it for lost', () => recordLost(instance.gateway.context, stale, expired(stale.tx))],
-    ['finds it, too', () => recordLanded(instance.gateway.context, stale, LANDED, COSTS)],
+    ['finds it pending', () => recordPending(instance.gateway.context, stale)],
+    ['finds it lost', () => recordLost(instance.gateway.context, stale, expired(stale.tx))],
+    ['finds it landed', () => recordLanded(instance.gateway.context, stale, LANDED, COSTS)],
     ['could not send it', () => recordNotSent(instance.gateway.context, stale, refused)],
-    ['has seen it finalized', () => recordFinalized(instance.gateway.context, stale, JSON.parse(stale.draft))],
+    ['finds it finalized', () => recordFinalized(instance.gateway.context, stale, JSON.parse(stale.draft))],
   ])('T-19 ATT-04 a process that %s after the outcome was recorded changes nothing', async (_name, record) => {
     const all = async () => [
       await publicationsOf(instance, locker),
@@ -235,7 +235,7 @@ forEachDatabase('the outcome of a transaction is recorded once', (database) => {
     expect(await all()).toEqual(before)
   })
 
-  it('T-19 ATT-04 a process that could not send changes nothing while a transaction is pending', async () => {
+  it('T-19 ATT-04 a process that could not send it changes nothing while a transaction is pending', async () => {
     const { db } = instance.gateway.context.database
     await writable(db).updateTable('publications').set({ state: 'sent' }).where('tx', '=', stale.tx).execute()
     const where = writable(db).updateTable('attestations').where('receipt_id', '=', locker.receiptId)

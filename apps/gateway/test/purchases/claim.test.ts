@@ -43,7 +43,7 @@ forEachDatabaseInGate('claims on a transaction', (database) => {
   const entryOf = (tx: string) =>
     db.selectFrom('payment_transactions').selectAll().where('tx', '=', tx).executeTakeFirst()
 
-  it('T-01 batches claim no more of a transaction than was received, and a batch beyond that writes nothing', async () => {
+  it('T-01 batches never claim more than a transaction received, and a batch beyond that writes nothing', async () => {
     const [a, b, c] = ['a', 'b', 'c'].map((id) => receiptOf(id, 'tx1'))
     expect(await book('batch', a!)).toEqual([a])
     await expect(book('batch', b!, c!)).rejects.toMatchObject({ code: 'payment_verification_failed' })
@@ -71,7 +71,7 @@ forEachDatabaseInGate('claims on a transaction', (database) => {
     expect(await entryOf('tx3')).toMatchObject({ asset: 'USDC', received: '25', bound: '10' })
   })
 
-  it('T-205 a transaction whose quotes were paid by other transactions stays free', async () => {
+  it('T-205 a transaction stays unclaimed when others have paid its quotes', async () => {
     const paid = receiptOf('f', 'tx4')
     await book('single', paid)
     for (const kind of ['single', 'batch'] as const) expect(await book(kind, receiptOf('f', 'tx5'))).toEqual([])
@@ -79,7 +79,7 @@ forEachDatabaseInGate('claims on a transaction', (database) => {
     expect(await book('single', receiptOf('g', 'tx5'))).toHaveLength(1)
   })
 
-  describe('a transaction of which something is refunded', () => {
+  describe('a partly refunded transaction', () => {
     const network = 'primary-mainnet'
     const decided = { decided_by: 'oidc:anna', decided_at: '2026-06-12T00:00:00Z', reason: 'paid twice' }
     async function refund(tx: string, amount: string, asset = 'USDC') {
@@ -91,7 +91,7 @@ forEachDatabaseInGate('claims on a transaction', (database) => {
     }
     const refused = { code: 'payment_verification_failed' }
 
-    it('T-205 receipts claim what a refund leaves, in its asset, and nothing of what is refunded', async () => {
+    it('T-205 receipts claim at most the amount in an asset that refunds leave', async () => {
       await refund('r1', '15')
       await expect(book('single', receiptOf('r1a', 'r1', { paid_raw: '11' }))).rejects.toMatchObject(refused)
       const rest = receiptOf('r1a', 'r1')
@@ -102,14 +102,14 @@ forEachDatabaseInGate('claims on a transaction', (database) => {
       await expect(book('batch', receiptOf('r2b', 'r2'))).rejects.toMatchObject(refused)
     })
 
-    it('T-205 a refund in one asset leaves the other assets of the transaction to their quotes', async () => {
+    it('T-205 a refund in one asset does not affect the other assets of the transaction', async () => {
       await refund('r3', '25', 'USDT')
       const other = receiptOf('r3a', 'r3')
       expect(await book('single', other)).toEqual([other])
       expect(await entryOf('r3')).toMatchObject({ kind: 'single', asset: 'USDC', bound: '10' })
     })
 
-    it('T-205 a quote that was paid before leaves the refund as it is', async () => {
+    it('T-205 a quote that was paid earlier does not change the refund', async () => {
       await book('single', receiptOf('r4a', 'r4'))
       await refund('r5', '20')
       expect(await book('single', receiptOf('r4a', 'r5'))).toEqual([])
@@ -117,7 +117,7 @@ forEachDatabaseInGate('claims on a transaction', (database) => {
       await expect(book('single', receiptOf('r5a', 'r5'))).rejects.toMatchObject(refused)
     })
 
-    it('T-205 T-46 authorizations claim no more than all refunds leave, whatever asset the transaction counts', async () => {
+    it('T-205 T-46 authorizations claim at most the amount that all refunds leave, in any asset', async () => {
       const authorize = (id: string, receipt: SignedReceipt) =>
         db.transaction().execute((tx) => bookReceipts(tx, 'authorizations', [receipt], [id]))
       const ten = { received_raw: '10' }
@@ -134,10 +134,10 @@ forEachDatabaseInGate('claims on a transaction', (database) => {
   describe('authorizations in one transaction', () => {
     const authorize = (id: string, receipt: SignedReceipt) =>
       db.transaction().execute((tx) => bookReceipts(tx, 'authorizations', [receipt], [id]))
-    const whole = (receipt: SignedReceipt, ...ids: string[]) =>
+    const single = (receipt: SignedReceipt, ...ids: string[]) =>
       db.transaction().execute((tx) => bookReceipts(tx, 'single', [receipt], ids))
 
-    it('T-01 T-46 each pays one quote, once, and the transaction counts what they paid', async () => {
+    it('T-01 T-46 each pays one quote once, and the transaction counts the sum', async () => {
       const [ann, bob] = [receiptOf('j', 'tx7', { received_raw: '10' }), receiptOf('k', 'tx7', { received_raw: '12' })]
       expect(await authorize('ann:1', ann)).toEqual([ann])
       expect(await authorize('bob:1', bob)).toEqual([bob])
@@ -146,16 +146,16 @@ forEachDatabaseInGate('claims on a transaction', (database) => {
       expect(await entryOf('tx7')).toMatchObject({ kind: 'authorizations', received: '22', bound: '20' })
     })
 
-    it('T-01 T-46 a transaction is taken whole or by its authorizations, never both', async () => {
+    it('T-01 T-46 a transaction is claimed as a whole or by its authorizations, never both', async () => {
       await authorize('gus:1', receiptOf('v', 'tx12'))
-      expect(await whole(receiptOf('w', 'tx12'))).toEqual([])
+      expect(await single(receiptOf('w', 'tx12'))).toEqual([])
       expect(await book('batch', receiptOf('w', 'tx12'))).toEqual([])
-      expect(await whole(receiptOf('m', 'tx8'), 'cy:1')).toHaveLength(1)
+      expect(await single(receiptOf('m', 'tx8'), 'cy:1')).toHaveLength(1)
       expect(await authorize('cy:1', receiptOf('n', 'tx8'))).toEqual([])
     })
 
-    it('T-46 an authorization pays its quote also if a stranger pays in another asset in the same transaction', async () => {
-      expect(await whole(receiptOf('s', 'tx11', { pay_asset: 'USDT0' }))).toHaveLength(1)
+    it('T-46 an authorization pays its quote even when someone else pays in another asset in the same transaction', async () => {
+      expect(await single(receiptOf('s', 'tx11', { pay_asset: 'USDT0' }))).toHaveLength(1)
       const victim = receiptOf('t', 'tx11', { received_raw: '10' })
       expect(await authorize('fay:1', victim)).toEqual([victim])
       expect(await authorize('fay:1', victim)).toEqual([])
@@ -163,13 +163,13 @@ forEachDatabaseInGate('claims on a transaction', (database) => {
       expect(await entryOf('tx11')).toMatchObject({ kind: 'single', asset: 'USDT0', received: '25', bound: '10' })
     })
 
-    it('T-46 a transaction is not taken whole while an authorization in it is for another quote', async () => {
+    it('T-46 a transaction is not claimed as a whole while it contains an authorization for another quote', async () => {
       await takeAuthorization(db, { network: 'primary-mainnet', authorization_id: 'dee:1', pay_req_id: 'o' })
-      expect(await whole(receiptOf('p', 'tx9'), 'dee:0', 'dee:1')).toEqual([])
-      expect(await whole(receiptOf('o', 'tx9'), 'dee:0', 'dee:1')).toHaveLength(1)
+      expect(await single(receiptOf('p', 'tx9'), 'dee:0', 'dee:1')).toEqual([])
+      expect(await single(receiptOf('o', 'tx9'), 'dee:0', 'dee:1')).toHaveLength(1)
     })
 
-    it('T-01 of many claims on one authorization, one writes a receipt', async () => {
+    it('T-01 exactly one of many concurrent claims on an authorization writes a receipt', async () => {
       const claims = Array.from({ length: 8 }, (_, i) => authorize('eve:1', receiptOf(`q${i}`, 'tx10')))
       expect((await Promise.all(claims)).flat()).toHaveLength(1)
     })
@@ -191,7 +191,7 @@ forEachDatabase('sums of many payments', (database) => {
   ] as const
   const KINDS = ['single', 'batch', 'authorizations', 'lost', 'refund'] as const
 
-  /** Amounts of one digit up to the most that a chain can move. */
+  /** A payment whose amount ranges from one digit to the largest that a chain can move. */
   function payment(i: number): PaymentTransactionTable {
     const [network, asset] = ASSETS[i % ASSETS.length]!
     const most = 2n ** 256n - 1n
@@ -200,7 +200,7 @@ forEachDatabase('sums of many payments', (database) => {
     return { network, tx: `tx${(i * 7919) % 1000}`, kind, payer: 'ann', asset, received: String(received), bound: '0' }
   }
 
-  it('INT-04 T-35 are exact in pages of any size, whatever the amounts, and give way to others after each page', async () => {
+  it('INT-04 T-35 are exact for any amounts and page size, and yield to the event loop after each page', async () => {
     const { db } = await database.openMigrated<Schema>(migrations)
     expect(await receivedSums(db)).toEqual([])
     expect(await allOf(countReceipts(db))).toEqual([])
@@ -223,19 +223,19 @@ forEachDatabase('sums of many payments', (database) => {
       expect(counted).toEqual(counts)
     }
 
-    let turns = 0
+    let ticks = 0
     let isOver = false
-    const turn = () => {
-      turns++
-      if (!isOver) setImmediate(turn)
+    const tick = () => {
+      ticks++
+      if (!isOver) setImmediate(tick)
     }
-    setImmediate(turn)
+    setImmediate(tick)
     await receivedSums(db, 7)
-    const afterSums = turns
+    const ticksAfterSums = ticks
     await allOf(countReceipts(db, 7))
     isOver = true
-    expect(afterSums).toBeGreaterThanOrEqual(rows.length / 7)
-    expect(turns - afterSums).toBeGreaterThanOrEqual(bought.length / 7)
+    expect(ticksAfterSums).toBeGreaterThanOrEqual(rows.length / 7)
+    expect(ticks - ticksAfterSums).toBeGreaterThanOrEqual(bought.length / 7)
   })
 
   const keyOf = ({ network, asset }: { network: string; asset: string | null }) => `${asset} on ${network}`

@@ -30,7 +30,7 @@ async function summary(at: TestGateway = shop) {
 }
 
 describe('the treasury summary', () => {
-  it('INT-04 INT-02 the treasury summary lists every leg with the account it is paid to', async () => {
+  it('INT-04 INT-02 the treasury summary lists every leg with the account that receives its payments', async () => {
     const { body } = await summary()
     expect(body.time).toBe('2026-09-01T12:00:00Z')
     const listed = body.networks.map(({ network, address, assets }) => [
@@ -51,7 +51,7 @@ describe('the treasury summary', () => {
     ['primary-mainnet', 'USDT'],
     ['evm-mainnet', 'MON'],
   ])(
-    'INT-04 the treasury summary of %s counts what was paid in %s, overpayments included, and the receipts',
+    'INT-04 the treasury summary of %s counts payments in %s, including overpayments, and receipts',
     async (pay_network, pay_asset) => {
       const before = await summary()
       const { receipt } = await buy(sponsored.market, shop, { units: 7, pay_network, pay_asset })
@@ -86,7 +86,7 @@ describe('the treasury summary', () => {
     })
   })
 
-  it('INT-05 the treasury summary leaves out only the balances of a chain that does not answer', async () => {
+  it('INT-05 the treasury summary omits only the balances of a chain that does not answer', async () => {
     const blind = await sponsored.market.open({ PRIMARY_RPC_URLS: 'http://127.0.0.1:1' })
     const { asset } = await summary(blind)
     const unknown = { balance_raw: null, error: 'chain_unavailable', received_raw: '0', receipts: 0 }
@@ -101,7 +101,7 @@ describe('receipts by transaction', () => {
   const find = (tx: string, at: TestGateway = shop): Promise<Reply<{ receipts: SignedReceipt[] }>> =>
     at.send('GET', `/v1/internal/receipts?tx=${tx}`)
 
-  it('T-33 T-02 an internal caller finds a receipt by its transaction, an EVM hash in any case', async () => {
+  it('T-33 T-02 an internal caller finds a receipt by its transaction, and an EVM hash in either letter case', async () => {
     const primary = await buy(sponsored.market, shop)
     expect((await find(primary.tx)).body).toEqual({ receipts: [primary.receipt] })
     const evm = await buy(sponsored.market, shop, { units: 1, pay_network: 'evm-mainnet' })
@@ -125,7 +125,7 @@ describe('receipts by transaction', () => {
 describe('internal callers', () => {
   const paths = ['/v1/internal/treasury/summary', `/v1/internal/receipts?tx=0x${'ab'.repeat(32)}`, '/metrics']
 
-  it('INT-06 T-26 with INTERNAL_SECRET set, only callers that send it are answered', async () => {
+  it('INT-06 T-26 when INTERNAL_SECRET is set, only callers that send it are answered', async () => {
     const closed = await sponsored.market.open({ INTERNAL_SECRET: SECRET })
     const statuses = async (authorization?: string) => {
       const init = authorization === undefined ? {} : { headers: { authorization } }

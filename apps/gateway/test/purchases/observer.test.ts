@@ -1,4 +1,4 @@
-// An observer has read both chains from their first block, knows every formula, and asks the gateway as anybody may.
+// An observer who has read both chains from their first block and knows every formula calls the public endpoints.
 
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -36,7 +36,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'svc-observer-'))
   sponsored = await openSponsoredMarket({ stateFolder: folder })
   market = sponsored.market
-  // Stock clients sign for their own time.
+  // Stock clients sign with the real time.
   market.clock.advance(Math.floor((Date.now() - market.clock.now()) / 1000))
   const write = (line: string) => void logged.push(line)
   const log = createLog('debug', { write, writeSoon: write, flush() {} })
@@ -49,7 +49,7 @@ afterAll(async () => {
 
 const LEGS = ASSETS.map(({ ticker, network }) => [ticker, network.name] as const)
 
-/** Every transaction of both chains, from the files in which they keep themselves. */
+/** Every transaction of both chains, read from their data files. */
 async function readChains(): Promise<Published[]> {
   const linesOf = async (file: string) => (await readFile(join(folder, file), 'utf8')).trim().split('\n')
   const primary = (await linesOf('primary-chain.jsonl')).flatMap((line) => {
@@ -66,7 +66,7 @@ async function readChains(): Promise<Published[]> {
   return [...primary, ...evm]
 }
 
-/** Every receipt id that follows from what one transaction publishes, taken as it is or with the prefix of a quote. */
+/** Every receipt id that can be derived from the contents of a transaction, with or without the prefix of a quote. */
 function guesses({ tx, text }: Published): string[] {
   const names = [...text.matchAll(/(?:ref|pr)_([0-9a-f]{32})/g)]
   return names.flatMap(([name, hex]) => [name, `pr_${hex}`, hex!].map((guess) => receiptId(guess, tx)))
@@ -96,7 +96,7 @@ async function buyBatch(network: string): Promise<SignedReceipt[]> {
   return (await Promise.all(receipts)).map((reply) => reply.body)
 }
 
-/** Everything that can be bought, in every way. */
+/** Buys with every leg and in every way. */
 async function buyEverything(): Promise<SignedReceipt[]> {
   const receipts: SignedReceipt[] = []
   for (const [ticker, network] of LEGS) receipts.push(await buyOn(ticker, network))
@@ -109,7 +109,7 @@ async function buyEverything(): Promise<SignedReceipt[]> {
   return receipts
 }
 
-it('T-12 ADD-03 an observer of both chains computes no receipt id and gets none from the gateway or its log, however storage is paid', {
+it('T-12 ADD-03 an observer of both chains cannot compute a receipt id or get one from the gateway or its log', {
   tags: ['nightly'],
 }, async () => {
   const receipts = await buyEverything()

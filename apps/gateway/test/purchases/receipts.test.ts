@@ -86,7 +86,7 @@ describe('GET /v1/receipts/{receipt_id}', () => {
 })
 
 describe('the signature of a receipt', () => {
-  it('RCPT-08 GET …/verify answers that a receipt is valid, and what is needed to repeat the check', async () => {
+  it('RCPT-08 GET …/verify reports a valid receipt with everything needed to repeat the check', async () => {
     const { status, body } = await shop.send<{ signed_message_hex: string }>(
       'GET',
       `/v1/receipts/${primary.receipt_id}/verify`,
@@ -109,18 +109,18 @@ describe('the signature of a receipt', () => {
   it.each([
     ['paid_raw', '1', { receipt_exists: true, signature_valid: false, receipt_id_matches: true }],
     ['pay_req_id', 'pr_other', { receipt_exists: true, signature_valid: false, receipt_id_matches: false }],
-  ])('RCPT-08 GET …/verify detects a stored receipt whose %s was changed', async (field, value, checks) => {
+  ])('RCPT-08 GET …/verify detects a changed %s in a stored receipt', async (field, value, checks) => {
     expect(await verified({ ...evm.receipt, [field]: value })).toMatchObject({ valid: false, checks })
   })
 
-  it('RCPT-08 T-38 GET …/verify does not believe a key because it stands in the receipt', async () => {
+  it('RCPT-08 T-38 GET …/verify does not trust a key because the receipt names it', async () => {
     const forger = ed25519Signer(new Uint8Array(32).fill(66))
-    const forged = signReceipt({ ...evm.receipt, payer_pubkey: 'a stranger' }, forger)
+    const forged = signReceipt({ ...evm.receipt, payer_pubkey: 'another payer' }, forger)
     const checks = { receipt_exists: true, signature_valid: false, receipt_id_matches: true }
     expect(await verified(forged)).toMatchObject({ valid: false, checks, signer_pubkey: toHex(forger.publicKey) })
   })
 
-  /** The answer about the receipt of the EVM purchase while this one is stored in its place. */
+  /** The answer for the EVM receipt while this one is stored in its place. */
   async function verified(stored: object): Promise<unknown> {
     const { db } = shop.gateway.context.database
     const store = (receipt: object) =>

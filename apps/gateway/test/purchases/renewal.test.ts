@@ -17,7 +17,7 @@ const usageOf = async (locker: TestLocker) => (await locker.call<LockerUsage>(['
 
 const renewalIn = (quote: Quote) => quote.extensions.svc.renewal as Renewal
 
-// Two gateways on one database: a renewal is paid once, whichever of them is asked.
+// Two gateways share one database: a renewal counts once at either of them.
 describe.each(['sqlite', 'postgres'] as const)('a purchase that extends a locker (%s)', (dialect) => {
   const database = forAllTests(() => createFreshDatabase(dialect))
   const shop = forAllTests(() => sponsored.open({ DATABASE_URL: database.url }))
@@ -26,7 +26,7 @@ describe.each(['sqlite', 'postgres'] as const)('a purchase that extends a locker
   const countOf = async (table: 'receipts' | 'renewals' | 'lockers') =>
     (await shop.gateway.context.database.db.selectFrom(table).selectAll().execute()).length
 
-  it('ADD-17 PAY-30 lengthens it from its end, and receipt, links and statements stay', async () => {
+  it('ADD-17 PAY-30 extends it from its end, and keeps its receipt, links and statements', async () => {
     const locker = await shop.locker(ed25519Identity())
     await locker.put('a.txt', 'kept')
     const before = await usageOf(locker)
@@ -63,7 +63,7 @@ describe.each(['sqlite', 'postgres'] as const)('a purchase that extends a locker
     })
   })
 
-  it('ADD-17 T-57 confirmed many times at two gateways it extends once', async () => {
+  it('ADD-17 T-57 extends it once, even when confirmed many times at two gateways', async () => {
     const locker = await shop.locker(ed25519Identity())
     const before = await usageOf(locker)
     const quote = await shop.quote({ units: 1, extends: locker.receiptId })
@@ -85,7 +85,7 @@ describe.each(['sqlite', 'postgres'] as const)('a purchase that extends a locker
       .where('locker_id', '=', locker.lockerId)
       .execute()
 
-  it('ADD-17 T-57 two renewals at the same time both count', async () => {
+  it('ADD-17 T-57 counts both of two concurrent renewals', async () => {
     const locker = await shop.locker(ed25519Identity())
     const before = await usageOf(locker)
     const quotes = await Promise.all([0, 1].map(() => shop.quote({ units: 1, extends: locker.receiptId })))
@@ -99,7 +99,7 @@ describe.each(['sqlite', 'postgres'] as const)('a purchase that extends a locker
     expect(Date.parse(after.expires_at) - Date.parse(before.expires_at)).toBe(2 * 365 * 86_400_000)
   })
 
-  it('ADD-17 AMB-06 counts from when it was paid, also where it is confirmed after the end of the locker', async () => {
+  it('ADD-17 AMB-06 counts from its payment, even when confirmed after the end of the locker', async () => {
     const locker = await shop.locker(ed25519Identity())
     await buy(sponsored.market, shop, { units: 4, extends: locker.receiptId })
     await endAt(locker, 600)
@@ -113,7 +113,7 @@ describe.each(['sqlite', 'postgres'] as const)('a purchase that extends a locker
     expect(Math.abs(Date.parse(expires_at) - Date.parse(quoted))).toBeLessThanOrEqual(1000)
   })
 
-  it('ADD-17 T-57 a small renewal after the end, by whoever, does not make the next one smaller', async () => {
+  it('ADD-17 T-57 does not reduce the next renewal when a small one is bought after the end', async () => {
     const { db } = shop.gateway.context.database
     const locker = await shop.locker(ed25519Identity())
     await endAt(locker, -600)
@@ -138,7 +138,7 @@ describe.each(['sqlite', 'postgres'] as const)('a purchase that extends a locker
     expect((await usageOf(locker)).renewal_units).toBe(3)
   })
 
-  it('ADD-17 T-57 opens no locker of its own, neither for its payer nor for a sponsor', async () => {
+  it('ADD-17 T-57 opens no locker of its own for its payer or a sponsor', async () => {
     const locker = await shop.locker(ed25519Identity())
     const { receipt_id } = await buy(sponsored.market, shop, { units: 1, extends: locker.receiptId })
     const open = await sponsored.market.open({ DATABASE_URL: database.url, ALLOW_PUBLIC_PROVISION: 'true' })
@@ -147,7 +147,7 @@ describe.each(['sqlite', 'postgres'] as const)('a purchase that extends a locker
     expectError(provisioned, 409, 'receipt_is_renewal')
     expect(provisioned.body.details).toEqual({ locker_id: locker.lockerId, receipt_id: locker.receiptId })
     await open.close()
-    // Nor does anything else say that there is one to open.
+    // No other endpoint offers a locker for its receipt.
     const path = `/v1/lockers/${lockerId(receipt_id)}/files`
     const signed = { method: 'GET', path, ops: ['locker:list'], lockerId: lockerId(receipt_id), receiptId: receipt_id }
     expectError(await shop.call(locker.owner, signed), 409, 'receipt_is_renewal')
@@ -163,11 +163,11 @@ describe.each(['sqlite', 'postgres'] as const)('a purchase that extends a locker
     const body = { pay_req_id: payReqId(quote), tx_sig, owner_identity: OWNER }
     expectError(await shop.sponsor(body), 409, 'receipt_is_renewal')
     expect(await countOf('lockers')).toBe(before)
-    // What the sponsor has paid is not lost.
+    // The sponsor's payment is not lost.
     expect((await shop.confirm({ pay_req_id: payReqId(quote) }, tx_sig)).status).toBe(200)
   })
 
-  it('ADD-17 T-57 is not quoted for what is no locker, nor at another provider, and then nothing is stored', async () => {
+  it('ADD-17 T-57 is not quoted without a locker or at another provider, and stores nothing then', async () => {
     const owner = ed25519Identity()
     const locker = await shop.locker(owner)
     const unopened = await shop.receipt(owner)
@@ -188,20 +188,20 @@ describe.each(['sqlite', 'postgres'] as const)('a purchase that extends a locker
     ['frozen', 423, 'LOCKER_FROZEN'],
     ['taken_down', 451, 'LOCKER_TAKEN_DOWN'],
   ] as const)(
-    'T-165 a locker that is %s is not sold to, and what was paid before counts',
+    'T-165 a locker that is %s cannot be renewed, but an earlier payment counts',
     async (state, status, code) => {
       const locker = await shop.locker(ed25519Identity())
       const order = { units: 1, extends: locker.receiptId }
       const headers = { 'idempotency-key': `restricted-${state}-${dialect}` }
-      const [kept, paid] = [await shop.quote(order, headers), await shop.quote(order)]
+      const [earlier, paid] = [await shop.quote(order, headers), await shop.quote(order)]
       const tx = await sponsored.market.pay(paid.accepts[0]!)
       const restriction = { restriction: state, restricted_at: '2026-09-01T12:00:00Z' }
       const { db } = shop.gateway.context.database
       await writable(db).updateTable('lockers').set(restriction).where('locker_id', '=', locker.lockerId).execute()
       expectError(await shop.send('POST', '/v1/storage/request', order), status, code)
       expectError(await shop.send('POST', '/v1/storage/request', order, headers), status, code)
-      const leg = kept.accepts[0]!
-      const facts = { pay_req_id: payReqId(kept), network: leg.network, asset: leg.asset }
+      const leg = earlier.accepts[0]!
+      const facts = { pay_req_id: payReqId(earlier), network: leg.network, asset: leg.asset }
       expectError(await shop.send('POST', '/v1/storage/payment/prepare', facts), status, code)
       const before = Date.parse((await usageOf(locker)).expires_at)
       expect((await shop.confirm({ pay_req_id: payReqId(paid) }, tx)).status).toBe(200)
@@ -211,7 +211,7 @@ describe.each(['sqlite', 'postgres'] as const)('a purchase that extends a locker
     },
   )
 
-  it('T-57 a quote tells a stranger nothing about what is in the locker', async () => {
+  it('T-57 a quote reveals nothing about the contents of the locker', async () => {
     const locker = await shop.locker(ed25519Identity())
     await locker.put('secret-name.txt', 'x'.repeat(123_457))
     const text = JSON.stringify(await shop.quote({ units: 1, extends: locker.receiptId }))
@@ -219,7 +219,7 @@ describe.each(['sqlite', 'postgres'] as const)('a purchase that extends a locker
   })
 })
 
-it('T-56 ADD-17 a quote says that terms are enforced, and a renewal makes room for what was refused', async () => {
+it('T-56 ADD-17 a quote states that terms are enforced, and a renewal accepts an upload refused before', async () => {
   const TERMS = '{"gcs":{"storage_limit_bytes":100,"ttl_days":10}}'
   const shop = await sponsored.market.open({ ENFORCE_TERMS: 'true', TERMS })
   const locker = await shop.locker(ed25519Identity())

@@ -18,7 +18,7 @@ function verify(receipt_id: string, seller = shop) {
   return seller.send('GET', `/v1/receipts/${receipt_id}/verify-payment`)
 }
 
-/** The receipt as stored, with some of its fields changed. */
+/** Runs a check while the stored receipt has these changes. */
 async function withStored(receipt: SignedReceipt, changes: Partial<SignedReceipt>, check: () => Promise<void>) {
   const { db } = shop.gateway.context.database
   const store = (stored: SignedReceipt) =>
@@ -87,7 +87,7 @@ describe('GET /v1/receipts/{receipt_id}/verify-payment', () => {
     expect(reply.body).toMatchObject({ hint: expect.any(String) })
   })
 
-  it('RCPT-09 a receipt whose transaction cannot be read or whose quote is gone gets a clear answer', async () => {
+  it('RCPT-09 a receipt whose transaction cannot be read or whose quote is deleted gets a clear answer', async () => {
     for (const tx_hash of ['not a transaction', evm.receipt.tx_hash, '0x', `${primary.receipt.tx_hash}111`]) {
       await withStored(primary.receipt, { tx_hash }, async () => {
         const { status, body } = await verify(primary.receipt_id)
@@ -103,7 +103,7 @@ describe('GET /v1/receipts/{receipt_id}/verify-payment', () => {
       )
   })
 
-  it('RCPT-12 ERR-27 verifying a transaction that the chain does not show is a 502, and the receipt stays', async () => {
+  it('RCPT-12 ERR-27 verifying a transaction that the chain does not show is a 502 and keeps the receipt', async () => {
     const others = await startLocalChains()
     onTestFinished(() => others.stop())
     const { PRIMARY_RPC_URLS, EVM_RPC_URLS } = others.variables
@@ -136,7 +136,7 @@ describe('GET /v1/receipts/{receipt_id}/verify-payment', () => {
   })
 })
 
-it('RCPT-09 GET …/verify-payment says that the chain cannot be asked where no node is set, with and without the quote', async () => {
+it('RCPT-09 GET …/verify-payment reports that no node is configured, with and without the quote', async () => {
   const instance = await openTestGateway({ DATABASE_URL: database.url })
   onTestFinished(instance.close)
   expectError(await verify(primary.receipt_id, instance), 503, 'chain_unavailable')

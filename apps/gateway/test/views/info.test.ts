@@ -32,7 +32,7 @@ describe('health', () => {
   it('VER-20 answers health as JSON with a check of every part', async () => {
     const { response, body } = await get('/health')
     expect(response.status).toBe(200)
-    // Prices are missed once somebody has asked for them.
+    // Missing prices are reported only after a request for them.
     const { warnings: _, not_offered, ...health } = body
     expect(new Set(not_offered.map(({ reason }: { reason: string }) => reason))).toEqual(
       new Set(['chain_not_configured']),
@@ -53,7 +53,7 @@ describe('health', () => {
       providers: Object.fromEntries(PROVIDERS.map((provider) => [provider, 'ok'])),
       budgets: { publication: 'ok', registry_rent: 'ok', evm_registry: 'ok', x402_primary: 'ok', x402_evm: 'ok' },
       continuity: {
-        // Comparing may take a moment after the start.
+        // The comparison may still run just after the start.
         state: expect.stringMatching(/^(current|checking)$/),
         logbook: 'ok',
         chain: 'off',
@@ -68,7 +68,7 @@ describe('health', () => {
     })
   })
 
-  it('VER-20 tells load balancers that it lives, and whether it is ready', async () => {
+  it('VER-20 reports liveness and readiness to load balancers', async () => {
     expect((await get('/health/live')).body).toEqual({ status: 'live' })
     expect((await get('/health/ready')).body).toEqual({ status: 'ready', checks: { database: 'ok', storage: 'ok' } })
   })
@@ -120,7 +120,7 @@ describe('keys', () => {
 })
 
 forEachDatabase('stored signing keys', (database) => {
-  it('VER-17 keeps every signing key; one is active, also when ten gateways start at once, and all others retired', async () => {
+  it('VER-17 stores every signing key, with one active and the others retired, even when ten gateways start at once', async () => {
     const { db } = await database.openMigrated<Schema>(migrations)
     await activateSigningKey(writable(db), 'aa', '2026-01-01T00:00:00Z')
     await activateSigningKey(writable(db), 'bb', '2026-02-01T00:00:00Z')
@@ -139,7 +139,7 @@ forEachDatabase('stored signing keys', (database) => {
   })
 })
 
-it('EVID-17 the domain tag is published where it is set, in the note of the keys and in the index', async () => {
+it('EVID-17 publishes a configured domain tag in the note of the key list and in the index', async () => {
   const tag = 'ANOTHER_TAG_OF_25_LETTERS'
   const other = await startTestGateway({ ENVELOPE_DOMAIN_TAG: tag })
   const read = async (path: string) => (await fetch(other.url + path)).json()
@@ -148,7 +148,7 @@ it('EVID-17 the domain tag is published where it is set, in the note of the keys
   await other.stop()
 })
 
-it('ADD-09 each public read is open to pages of any origin without credentials, also as HEAD and for a preflight', async () => {
+it('ADD-09 every public read allows pages of any origin without credentials, for GET, HEAD and preflights', async () => {
   const { body } = await get('/.well-known/svc.json')
   const reads = (body.endpoints as { method: string; path: string; auth: string }[]).filter(
     ({ method, auth }) => method === 'GET' && auth === 'public',
@@ -220,8 +220,8 @@ describe('discovery', () => {
   })
 })
 
-describe('the pages about errors', () => {
-  it('GEN-02 ERR-30 every error names one, which says its cause and what to do next', async () => {
+describe('the error pages', () => {
+  it('GEN-02 ERR-30 every error links to a page with its cause and the next step', async () => {
     const { body } = await get('/v1/lockers/locker_000000000000/files')
     expect(body).toMatchObject({
       error: 'MISSING_ENVELOPE',
@@ -232,7 +232,7 @@ describe('the pages about errors', () => {
     expect(await page.text()).toMatch(/^MISSING_ENVELOPE \(HTTP 401\)\n\nCause: .+\nNext: .+X-Svc-Envelope/)
   })
 
-  it('ERR-30 a list has them all, and a code that does not exist is 422', async () => {
+  it('ERR-30 the list contains every code, and an unknown code is a 422', async () => {
     const list = await (await fetch(`${gateway.url}/errors`)).text()
     for (const code of Object.keys(ERROR_STATUS)) expect(list).toContain(`${code} (HTTP `)
     const { response, body } = await get('/errors/toString')

@@ -22,26 +22,26 @@ import { scrape } from './metrics/scrape.ts'
 /** How long a balance is cached. */
 const HALF_A_MINUTE = 30
 
-const harbour = forAllTests(() => startAnchorTestbed())
-afterEach(() => harbour.node.behave(honestly))
+const testbed = forAllTests(() => startAnchorTestbed())
+afterEach(() => testbed.node.behave(honestly))
 
 /** The low-balance threshold of these gateways. */
 const LOW = 2_000_000
 
-/** Opens a gateway with a new publication key that holds this many lamports. */
+/** Opens a gateway with a new publication key and gives the key this many lamports. */
 async function openWith(lamports: number, variables: Variables = {}) {
   const seed = randomBytes(32)
   const key = toBase58(ed25519Signer(seed).publicKey)
-  const give = (amount: number) => giveSol(harbour.chain, address(key), BigInt(amount))
+  const give = (amount: number) => giveSol(testbed.chain, address(key), BigInt(amount))
   if (lamports > 0) give(lamports)
   const own = { PUBLICATION_KEY: seed.toString('hex'), ANCHORS: `memo,low_balance=${LOW}` }
-  const instance = await harbour.open({ ...own, ...variables })
+  const instance = await testbed.open({ ...own, ...variables })
   return { instance, key, give }
 }
 
 const health = (instance: TestGateway) => instance.send<Health>('GET', '/health')
 
-/** Waits until a node has answered, because the health endpoint does not wait for a slow one. */
+/** Waits for the balance, because the health endpoint itself does not wait for a slow node. */
 async function healthWithBalance(instance: TestGateway) {
   const state = async () => (await health(instance)).body.checks.publication_key
   await expect.poll(state).not.toBe('failing')
@@ -53,19 +53,19 @@ describe('health of the publication key', () => {
     const { instance, key, give } = await openWith(1_500_000)
     const { status, body } = await healthWithBalance(instance)
     expect([status, body.status, body.checks.publication_key]).toEqual([200, 'ok', 'low'])
-    // (1,500,000 - 890,880 that must stay) / 5,000
+    // (1,500,000 - 890,880 for rent exemption) / 5,000
     expect(body.warnings).toEqual([`publication key ${key} holds 1500000 lamports: about 121 more anchors`])
     give(LOW - 1_500_000)
-    harbour.clock.advance(HALF_A_MINUTE)
+    testbed.clock.advance(HALF_A_MINUTE)
     const { body: funded } = await healthWithBalance(instance)
     expect(funded.checks.publication_key).toBe('ok')
     expect(funded).not.toHaveProperty('warnings')
   })
 
-  it('VER-20 the balance pays for as many anchors as health says, and no more', async () => {
+  it('VER-20 the balance pays for exactly as many anchors as health reports', async () => {
     const { instance } = await openWith(890_880 + 5_000)
     const left = async () => {
-      harbour.clock.advance(HALF_A_MINUTE)
+      testbed.clock.advance(HALF_A_MINUTE)
       return (await healthWithBalance(instance)).body.warnings?.[0]?.split(': ')[1]
     }
     expect(await left()).toBe('about 1 more anchors')
@@ -78,15 +78,15 @@ describe('health of the publication key', () => {
   it('VER-20 reports a node that is down, and asks it again half a minute later', async () => {
     const { instance } = await openWith(LOW)
     expect((await healthWithBalance(instance)).body.checks.publication_key).toBe('ok')
-    harbour.node.behave(DOWN)
+    testbed.node.behave(DOWN)
     expect((await health(instance)).body.checks.publication_key).toBe('ok')
-    harbour.clock.advance(HALF_A_MINUTE)
+    testbed.clock.advance(HALF_A_MINUTE)
     await expect.poll(async () => (await health(instance)).body.checks.publication_key).toBe('failing')
     const down = await health(instance)
     expect([down.status, down.body.status]).toEqual([200, 'ok'])
     expect(down.body.checks).toMatchObject({ publication_key: 'failing', primary_chain: 'failing', database: 'ok' })
-    harbour.node.behave(honestly)
-    harbour.clock.advance(HALF_A_MINUTE)
+    testbed.node.behave(honestly)
+    testbed.clock.advance(HALF_A_MINUTE)
     expect((await healthWithBalance(instance)).body.checks.publication_key).toBe('ok')
   })
 
@@ -95,13 +95,13 @@ describe('health of the publication key', () => {
   }, async () => {
     const { instance } = await openWith(LOW)
     const hold = holdAt('getBalance')
-    harbour.node.behave(hold.behaviour)
-    harbour.node.calls.length = 0
+    testbed.node.behave(hold.behaviour)
+    testbed.node.calls.length = 0
     const answers = await Promise.all(Array.from({ length: 20 }, () => health(instance)))
     for (const { status, body } of answers) expect([status, body.checks.publication_key]).toEqual([200, 'failing'])
     hold.release()
     expect((await healthWithBalance(instance)).body.checks.publication_key).toBe('ok')
-    expect(harbour.node.calls.filter((method) => method === 'getBalance')).toHaveLength(1)
+    expect(testbed.node.calls.filter((method) => method === 'getBalance')).toHaveLength(1)
   })
 })
 
@@ -111,7 +111,7 @@ forEachDatabase('the costs of anchors', (database) => {
   beforeAll(async () => {
     ;({ instance, key } = await openWith(10_000_000, { DATABASE_URL: database.url }))
     for (const _ of ['one', 'two']) await attest(instance, await filledLocker(instance))
-    harbour.chain.settle()
+    testbed.chain.settle()
     await watch(instance.gateway.context, STATEMENTS)
     const row = { receipt_id: 'rcpt_x', draft: '{}', raw: '', last_valid_height: 1, sent_at: 1 }
     await writable(instance.gateway.context.database.db)
@@ -125,8 +125,8 @@ forEachDatabase('the costs of anchors', (database) => {
       .execute()
   })
 
-  it('INT-03 attest-health counts publications, their cost with rent that was refunded, and the balance left', async () => {
-    harbour.clock.advance(3600)
+  it('INT-03 attest-health counts publications, their cost less refunded rent, and the remaining balance', async () => {
+    testbed.clock.advance(3600)
     await healthWithBalance(instance)
     const { body } = await instance.send<AttestHealth>('GET', '/v1/internal/attest-health')
     expect(body.counts).toMatchObject({ complete: 2 })
@@ -142,31 +142,31 @@ forEachDatabase('the costs of anchors', (database) => {
     })
   })
 
-  it('VER-20 estimates the anchors left from the recent cost of anchors, with their rent', async () => {
+  it('VER-20 estimates the remaining anchors from the recent cost of anchors, including rent', async () => {
     const { instance, key } = await openWith(1_900_000, { DATABASE_URL: database.url })
-    // Three became final: 5,000 each in fees, and 2,500,000 locked by one of them.
+    // Three anchors became final: each cost 5,000 in fees, and one locks 2,500,000 as rent.
     const { body } = await healthWithBalance(instance)
     const left = Math.floor((1_900_000 - 890_880) / Math.floor((3 * 5_000 + 2_500_000) / 3))
     expect(left).toBe(1)
     expect(body.warnings).toEqual([`publication key ${key} holds 1900000 lamports: about ${left} more anchors`])
   })
 
-  it('metrics show the balance and whether it is low, and nothing while no node answers', async () => {
+  it('metrics report the balance and whether it is low, and omit both while no node answers', async () => {
     const { instance } = await openWith(1_900_000, { DATABASE_URL: database.url })
     await healthWithBalance(instance)
     const low = await scrape(instance.gateway.url)
     expect(low.value('svc_publication_balance_lamports')).toBe(1_900_000)
     expect(low.value('svc_publication_low_balance')).toBe(1)
-    harbour.node.behave(DOWN)
+    testbed.node.behave(DOWN)
     const later = () => {
-      harbour.clock.advance(3600)
+      testbed.clock.advance(3600)
       return scrape(instance.gateway.url)
     }
     await expect.poll(async () => (await later()).families).not.toContain('svc_publication_balance_lamports')
-    const blind = await later()
-    expect(blind.families).not.toContain('svc_publication_balance_lamports')
-    expect(blind.families).not.toContain('svc_publication_low_balance')
-    expect(blind.value('svc_anchor_fee_lamports_total')).toBe(21_000)
+    const withoutNode = await later()
+    expect(withoutNode.families).not.toContain('svc_publication_balance_lamports')
+    expect(withoutNode.families).not.toContain('svc_publication_low_balance')
+    expect(withoutNode.value('svc_anchor_fee_lamports_total')).toBe(21_000)
     expect((await instance.send<AttestHealth>('GET', '/v1/internal/attest-health')).body.anchors).toMatchObject({
       balance_lamports: null,
       low_balance: false,

@@ -8,14 +8,14 @@ import { filledLocker, push, startAnchorTestbed } from '../publication/anchor-te
 
 const testbed = forAllTests(() => startAnchorTestbed())
 
-forEachDatabase('what everybody may know', (database) => {
+forEachDatabase('public statistics', (database) => {
   let instance: TestGateway
   beforeAll(async () => {
     instance = await testbed.open({ DATABASE_URL: database.url, PUBLISH: 'on_request' })
   })
   const stats = async () => (await instance.send<Stats>('GET', '/v1/stats')).body
 
-  it('VER-22 the numbers count lockers and the files of their newest statements, and name the last anchor', async () => {
+  it('VER-22 counts lockers and the files of their newest statements, and names the last anchor', async () => {
     expect(await stats()).toMatchObject({ lockers: 0, files_proven: 0, last_anchor: null })
     const locker = await filledLocker(instance)
     await attest(instance, locker)
@@ -24,7 +24,7 @@ forEachDatabase('what everybody may know', (database) => {
     const other = await filledLocker(instance)
     const { attestation } = await attest(instance, other)
     const { anchor } = await push(instance, other)
-    // Counted once a minute, however many ask.
+    // The gateway counts once a minute at most.
     expect(await stats()).toMatchObject({ lockers: 0 })
     testbed.clock.advance(61)
     expect(await stats()).toMatchObject({ lockers: 2, files_proven: 3, last_anchor: { tx: anchor?.tx } })
@@ -49,7 +49,7 @@ forEachDatabase('what everybody may know', (database) => {
     })
   })
 
-  it('T-61 no public look-up leads from a hash, a digest or a transaction to a receipt or a locker', async () => {
+  it('T-61 no public lookup leads from a hash, a digest or a transaction to a receipt or a locker', async () => {
     const instance = await testbed.open({ PUBLISH: 'on_request' })
     const locker = await filledLocker(instance)
     const { attestation } = await attest(instance, locker)

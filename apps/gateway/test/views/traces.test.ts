@@ -1,4 +1,4 @@
-// Traces as a collector sees them: a real HTTP server that reads OTLP as JSON.
+// Traces as a collector receives them: the collector is a real HTTP server that reads OTLP as JSON.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -47,7 +47,7 @@ function valuesOf({ attributes }: WireSpan): Record<string, string | undefined> 
   return Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue ?? value.intValue]))
 }
 
-/** Names from a span up to the first of its trace. */
+/** The names from a span up to the root of its trace. */
 function ancestry(all: WireSpan[], span: WireSpan): string[] {
   const parent = all.find(({ spanId }) => spanId === span.parentSpanId)
   return parent ? [span.name, ...ancestry(all, parent)] : [span.name]
@@ -57,7 +57,7 @@ describe('traces', () => {
   const testbed = forAllTests(() => startAnchorTestbed())
 
   forEachDatabase('of a statement', (database) => {
-    it('ADD-36 T-12 one trace leads from the request through its jobs to the chain, and opens nothing', async () => {
+    it('ADD-36 T-12 one trace leads from the request through its jobs to the chain, and reveals no secret', async () => {
       const instance = await testbed.open({ DATABASE_URL: database.url, ...tracing() })
       const locker = await filledLocker(instance)
       await queueToAttest(instance, locker)
@@ -86,7 +86,7 @@ describe('traces', () => {
     })
   })
 
-  it('ADD-36 a job with a trace runs where nothing is traced, and its payload is shown without it', async () => {
+  it('ADD-36 a gateway without tracing runs a traced job, and shows its payload without the trace', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'svc-traces-'))
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
     const variables = { DATABASE_URL: `sqlite:${folder}/gateway.db` }
@@ -112,11 +112,11 @@ describe('a traceparent of a caller', () => {
       expect(status).toBe(200)
     }
     await gateway.stop()
-    // Gateways of the tests before may send theirs late.
+    // Gateways of earlier tests may still send spans.
     return spans().filter(({ name }) => name === 'GET /v1/keys')
   }
 
-  it('ADD-36 is followed, and one that makes no sense is ignored', async () => {
+  it('ADD-36 is followed when valid and ignored when malformed', async () => {
     const zero = '0'.repeat(32)
     const [followed, ...others] = await ask({}, [
       `00-${PARENT}-${SPAN}-01`,
@@ -126,7 +126,7 @@ describe('a traceparent of a caller', () => {
       `00-${PARENT}-${SPAN}-00`,
     ])
     expect(followed).toMatchObject({ traceId: PARENT, parentSpanId: SPAN, name: 'GET /v1/keys' })
-    // The last caller asked not to be recorded.
+    // The last traceparent has the sampled flag off.
     expect(others).toHaveLength(3)
     for (const span of others) {
       expect(span.traceId).not.toBe(PARENT)
@@ -140,7 +140,7 @@ describe('a traceparent of a caller', () => {
   })
 })
 
-it('ADD-36 a collector that is away or refuses costs nothing but traces', async () => {
+it('ADD-36 an unavailable or refusing collector loses only traces', async () => {
   const refusing = await startHttpServer((_, response) => void response.writeHead(503).end())
   onTestFinished(() => refusing.stop())
   for (const endpoint of [refusing.url, 'http://127.0.0.1:9']) {
@@ -150,7 +150,7 @@ it('ADD-36 a collector that is away or refuses costs nothing but traces', async 
   }
 })
 
-it('ADD-36 CFG-01 settings that cannot be used are refused, without quoting headers', async () => {
+it('ADD-36 CFG-01 rejects invalid settings without quoting the headers', async () => {
   const wrong = {
     OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318',
     OTEL_TRACES_SAMPLER_ARG: '2',

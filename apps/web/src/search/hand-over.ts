@@ -1,4 +1,5 @@
-// A bundle that is dropped on any page, handed over to the verify page: that is a document of its own, so the file waits
+// A bundle that is dropped on any page, handed over to the verify page: that is a document of its own, so the file
+// waits
 // in the browser's own database for the moment in between. It goes nowhere else.
 
 import { urlOf } from '../address.ts'

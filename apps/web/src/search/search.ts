@@ -53,7 +53,10 @@ function refuse(text: string): void {
   else toast(text)
 }
 
-/** Only what is public on chain is asked for: no other look-up leads from something public to something that opens files. */
+/**
+ * Only what is public on chain is asked for: no other look-up leads from something public to something that opens
+ * files.
+ */
 function isPublished({ kind }: Recognized): boolean {
   return kind === 'transaction' || kind === 'digest'
 }
@@ -71,7 +74,9 @@ function failed({ message }: RequestFailed): Found {
   return { state: 'nothing', title: common.states.noAnswer, text: message }
 }
 
-/** A keypair has as many bytes as a signature. It must not be sent, even by a visitor who mistakes one for the other. */
+/**
+ * A keypair has as many bytes as a signature. It must not be sent, even by a visitor who mistakes one for the other.
+ */
 async function isSecretKey(text: string): Promise<boolean> {
   const [{ signerFromSolanaKeypair }, { fromBase58 }] = await Promise.all([
     import('@svc/sdk/signers'),

@@ -3,8 +3,8 @@ import type { Tx } from '../db/schema.ts'
 import { insertAlarm, type NewAlarm, resolveAlarm, trimAlarms } from './store.ts'
 
 /**
- * Once for each cause. A log that misbehaves in many ways fills neither disk nor log: of too many, one alarm says so for
- * each kind (T-106).
+ * Raises an alarm once for each cause. A log that misbehaves in many ways must not fill the disk or the log file:
+ * beyond the limit, one alarm per kind reports the excess (T-106).
  */
 export async function raiseAlarm(context: Pick<Context, 'log' | 'now'>, tx: Tx, alarm: NewAlarm): Promise<void> {
   const { origin, kind, cause, message } = alarm
@@ -19,5 +19,5 @@ export async function raiseAlarm(context: Pick<Context, 'log' | 'now'>, tx: Tx, 
 }
 
 function tooMany(kind: NewAlarm['kind']): Pick<NewAlarm, 'message' | 'evidence'> {
-  return { message: `the log has raised more alarms of the kind ${kind} than are kept`, evidence: [] }
+  return { message: `the log has exceeded the limit of stored alarms of the kind ${kind}`, evidence: [] }
 }

@@ -1,22 +1,22 @@
-// All SQL of alarms.
+// Queries for alarms.
 
 import type { AlarmKind } from '@svc/api/witness'
 import type { AlarmRow, Db, Tx } from '../db/schema.ts'
 
-/** Of one kind and one log. */
+/** Per kind and log. */
 const MAX_ALARMS = 1000
 
 export interface NewAlarm {
   origin: string
   kind: AlarmKind
-  /** Tells causes of one kind apart. */
+  /** Distinguishes causes of one kind. */
   cause: string
   message: string
   /** Texts with their signatures. */
   evidence: readonly string[]
 }
 
-/** The id of the alarm; null for a cause that is open already. A resolved one is opened again. */
+/** The id of the alarm; null for a cause that is already open. A resolved alarm is reopened. */
 export async function insertAlarm(tx: Tx, alarm: NewAlarm, raisedAt: number): Promise<number | null> {
   const { message } = alarm
   const raised = { message, evidence: JSON.stringify(alarm.evidence), raised_at: raisedAt, resolved_at: null }
@@ -37,8 +37,8 @@ export async function insertAlarm(tx: Tx, alarm: NewAlarm, raisedAt: number): Pr
 type OfKind = Pick<NewAlarm, 'origin' | 'kind'>
 
 /**
- * Deletes what is more than is kept after the alarm `id` was added: the oldest of those that are resolved. Where all are
- * open, the first ones stay; the newest fork takes the place of the one before it, another alarm is not kept. False then.
+ * Deletes the excess after the alarm `id` was added: the oldest resolved alarms. If all are open, the first ones stay;
+ * the newest fork replaces the previous one, and any other new alarm is dropped. Returns false then.
  */
 export async function trimAlarms(tx: Tx, { origin, kind }: OfKind, id: number): Promise<boolean> {
   const ofKind = tx.selectFrom('alarms').where('origin', '=', origin).where('kind', '=', kind)
@@ -50,8 +50,8 @@ export async function trimAlarms(tx: Tx, { origin, kind }: OfKind, id: number): 
     .where('id', 'in', resolved.limit(count - MAX_ALARMS))
     .executeTakeFirst()
   if (Number(deleted.numDeletedRows) === count - MAX_ALARMS) return true
-  const before = ofKind.select('id').where('id', '<', id).orderBy('id', 'desc').limit(1)
-  const surplus = kind === 'fork' ? (await before.executeTakeFirstOrThrow()).id : id
+  const previous = ofKind.select('id').where('id', '<', id).orderBy('id', 'desc').limit(1)
+  const surplus = kind === 'fork' ? (await previous.executeTakeFirstOrThrow()).id : id
   await tx.deleteFrom('alarms').where('id', '=', surplus).execute()
   return false
 }
@@ -83,12 +83,12 @@ export async function findCauses(db: Db, { origin, kind }: OfKind, causes: reado
   return rows.map(({ cause }) => cause)
 }
 
-/** The oldest that the webhook has not taken. */
+/** The oldest alarms that the webhook has not accepted. */
 export function findUnreported(db: Db, limit: number): Promise<AlarmRow[]> {
   return db.selectFrom('alarms').selectAll().where('reported_at', 'is', null).orderBy('id').limit(limit).execute()
 }
 
-export async function noteReported(tx: Tx, id: number, reportedAt: number): Promise<void> {
+export async function recordReported(tx: Tx, id: number, reportedAt: number): Promise<void> {
   await tx.updateTable('alarms').set({ reported_at: reportedAt }).where('id', '=', id).execute()
 }
 

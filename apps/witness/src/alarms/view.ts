@@ -2,7 +2,7 @@ import type { Alarm } from '@svc/api/witness'
 import { isoSeconds } from '@svc/protocol/evidence'
 import type { AlarmRow } from '../db/schema.ts'
 
-/** As everybody sees it. */
+/** The public form of an alarm. */
 export function alarmView({ id, origin, kind, message, evidence, raised_at, resolved_at }: AlarmRow): Alarm {
   return {
     id,

@@ -4,12 +4,12 @@ import { checkAlarm } from '../monitor/check-alarm.ts'
 
 const USAGE = 2
 
-/** Ends with 0 where the evidence shows what the alarm says, with 1 where it does not. */
+/** Exits with 0 when the evidence proves the alarm, and with 1 when it does not. */
 export async function run(): Promise<void> {
   const [file, encoded] = process.argv.slice(3)
   const key = encoded === undefined ? 'usage: svc-witness check-alarm <file> <key of the log>' : readKey(encoded)
   if (file === undefined || typeof key === 'string') {
-    console.error(`svc-witness: ${typeof key === 'string' ? key : 'there is no file'}`)
+    console.error(`svc-witness: ${typeof key === 'string' ? key : 'no file is given'}`)
     process.exitCode = USAGE
     return
   }

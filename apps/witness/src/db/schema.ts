@@ -15,7 +15,10 @@ export interface Schema {
   left_out: LeftOutTable
 }
 
-/** The last checkpoint of each log. A row is never deleted: a log that comes back must go on from there. */
+/**
+ * The last checkpoint of each log. Rows are never deleted: a log that is removed and added again must continue from
+ * there.
+ */
 interface CosignedTable {
   origin: string
   /** SHA-256, hex. */
@@ -28,37 +31,37 @@ interface CosignedTable {
   cosigned_at: number
 }
 
-/** Once for each cause. */
+/** One alarm per cause. */
 interface AlarmTable {
   id: Generated<number>
   origin: string
   kind: AlarmKind
-  /** Tells causes of one kind apart. */
+  /** Distinguishes causes of one kind. */
   cause: string
   message: string
   /** A JSON array of texts. */
   evidence: string
   raised_at: number
   resolved_at: number | null
-  /** When the webhook took it. */
+  /** When the webhook accepted it. */
   reported_at: Generated<number | null>
 }
 
-/** How far the monitor has followed each log. */
+/** The progress of the monitor in each log. */
 interface MonitoredLogTable {
   origin: string
   followed_at: number
-  /** The newest that was accepted; null before the first. */
+  /** The newest accepted checkpoint; null before the first. */
   checkpoint: Generated<string | null>
   /** How many entries have been judged. */
   judged: number
-  /** When the log was seen to have no more than these; null before all have been judged once. */
+  /** When the log was last observed to have no more than these entries; null until all have been judged once. */
   absent_at: Generated<number | null>
   /** Entries before this one are published on chain. */
   anchored: number
-  /** The bundle of entries that is looked at again next. */
+  /** The bundle of entries that is rechecked next. */
   rechecked: number
-  /** What the gateway said of its keys when it was first seen, and which keys they led to, as JSON; null before. */
+  /** The gateway's keys when it was first read, and the keys that they led to, as JSON; null before. */
   pinned: Generated<string | null>
   /** When the log was last read without a problem. */
   read_at: number
@@ -73,7 +76,7 @@ interface MonitoredChainTable {
   envelope: string
 }
 
-/** Entries whose statements are in no chain: they were not shown, or were wrong. */
+/** Entries whose statements are in no chain: they were missing or invalid. */
 interface LeftOutTable {
   id: Generated<number>
   origin: string

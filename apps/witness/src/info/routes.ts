@@ -14,7 +14,7 @@ import { allProgress } from '../monitor/store.ts'
 export function infoRoutes(service: Service, context: Context): void {
   const document = openApiDocument(api.witnessEndpoints, {
     title: 'svc witness',
-    description: 'Cosigns checkpoints of transparency logs that never take anything back.',
+    description: 'Cosigns checkpoints of transparency logs that only grow.',
     baseUrl: context.config.http.baseUrl,
   })
   const openApi = new JsonText<object>(JSON.stringify(document))

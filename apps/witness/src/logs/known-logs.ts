@@ -1,4 +1,4 @@
-// The logs that are witnessed, and other witnesses: a policy in a file that may change while the program runs.
+// The witnessed logs and other witnesses: a policy in a file that may change while the program runs.
 
 import { readFileSync, statSync } from 'node:fs'
 import type { NoteKey } from '@svc/protocol/transparency/note'
@@ -7,30 +7,30 @@ import { ConfigError } from '@svc/service/program/config'
 import type { Log } from '@svc/service/program/log'
 
 export interface KnownLogs {
-  /** As the file says now. */
+  /** The current content of the file. */
   all(): Followed
-  /** Those of a log by its origin: none for a log that is not known. */
+  /** The keys of the log with this origin; empty for an unknown log. */
   keysOf(origin: string): readonly NoteKey[]
 }
 
-/** A log has an address where it is also monitored. */
+/** A monitored log has an address. */
 type Followed = Pick<Policy, 'logs' | 'witnesses'>
 
-const NOBODY: Followed = { logs: [], witnesses: [] }
+const EMPTY: Followed = { logs: [], witnesses: [] }
 
-/** Throws where the file cannot be used. A later change that cannot be used is logged, and changes nothing. */
+/** Throws when the file is unusable. A later change that is unusable is logged and ignored. */
 export function openKnownLogs(file: string, log: Log): KnownLogs {
   let version = versionOf(file)
-  let followed = NOBODY
-  if (version === null) log.warn(`no log is known: ${file} does not exist`)
+  let followed = EMPTY
+  if (version === null) log.warn(`no logs are configured: ${file} does not exist`)
   else followed = usable(readFollowed(file))
 
   function all(): Followed {
     const newest = versionOf(file)
     if (newest === version) return followed
     version = newest
-    const changed = newest === null ? `${file} is gone` : readFollowed(file)
-    if (typeof changed === 'string') log.error(`the known logs stay as they were: ${changed}`)
+    const changed = newest === null ? `${file} was deleted` : readFollowed(file)
+    if (typeof changed === 'string') log.error(`the list of logs stays unchanged: ${changed}`)
     else followed = changed
     return followed
   }
@@ -46,13 +46,13 @@ function usable(followed: Followed | string): Followed {
   return followed
 }
 
-/** Null while there is no file. */
+/** Null while the file does not exist. */
 function versionOf(file: string): string | null {
   const found = statSync(file, { throwIfNoEntry: false })
   return found ? `${found.ino} ${found.size} ${found.mtimeMs}` : null
 }
 
-/** Or why not. Who only witnesses needs no quorum. */
+/** The policy, or the problem. A witness without a monitor needs no quorum. */
 function readFollowed(file: string): Followed | string {
   try {
     const text = readFileSync(file, 'utf8')

@@ -1,4 +1,5 @@
-// Whether the checkpoint that a log shows continues the one it showed before, and those that others have of it.
+// Checks that the checkpoint of a log is consistent with the log's previous checkpoint, and with the checkpoints that
+// others have.
 
 import { equalBytes, toBase64, toHex, utf8 } from '@svc/protocol/bytes'
 import { sha256Bytes } from '@svc/protocol/sha256'
@@ -8,14 +9,14 @@ import type { NewAlarm } from '../alarms/store.ts'
 import { type BoundedGet, textOf, Unreadable } from './bounded-get.ts'
 import type { LogReader } from './log-reader.ts'
 
-/** Somebody else who sees checkpoints of the log. */
+/** Another observer of the log's checkpoints. */
 export interface View {
   name: string
-  /** The newest that they have of the log; null where they have none. */
+  /** Their newest checkpoint of the log; null for none. */
   checkpoint(): Promise<string | null>
 }
 
-/** Null where the newest continues the one before. Throws `Unreadable` for one that is older. */
+/** Null when the newest checkpoint extends the previous one. Throws `Unreadable` when it is older. */
 export async function forkSince(
   log: LogReader,
   before: SignedCheckpoint,
@@ -23,12 +24,12 @@ export async function forkSince(
 ): Promise<NewAlarm | null> {
   const fork = await contradiction(log, [before, newest], 'the log')
   if (fork || newest.size >= before.size) return fork
-  throw new Unreadable(`the log shows a checkpoint of ${newest.size} entries, and has shown one of ${before.size}`, {
+  throw new Unreadable(`the log shows a checkpoint of ${newest.size} entries after one of ${before.size}`, {
     unexplained: newest.text,
   })
 }
 
-/** Null where somebody else sees the same log; `Unreadable` where the log does not show what they see. */
+/** Null when the other observer has the same log; `Unreadable` when the log does not account for their checkpoint. */
 export async function splitView(
   log: LogReader,
   head: SignedCheckpoint,
@@ -39,12 +40,12 @@ export async function splitView(
     return await contradiction(log, [head, seen], name)
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error
-    const message = `the log does not show how its checkpoints agree with the one that ${name} has: ${error.message}`
+    const message = `the log does not prove that its checkpoints are consistent with the one of ${name}: ${error.message}`
     return new Unreadable(message, { unexplained: seen.text, cause: error })
   }
 }
 
-/** Evidence: the smaller checkpoint, the larger, and from which hashes follows what the larger tree begins with. */
+/** Evidence: the smaller checkpoint, the larger one, and the hashes that prove how the larger tree begins. */
 async function contradiction(
   log: LogReader,
   pair: readonly [SignedCheckpoint, SignedCheckpoint],
@@ -56,14 +57,14 @@ async function contradiction(
   return {
     origin: later.origin,
     kind: 'fork',
-    // A log that has forked once goes on doing so.
+    // A forked log continues to fork: one alarm per observer is enough.
     cause: seenAt,
     message: `checkpoints of ${earlier.size} and ${later.size} entries contradict each other, as ${seenAt} shows`,
     evidence: [earlier.text, later.text, path.map((hash) => `${toBase64(hash)}\n`).join('')],
   }
 }
 
-/** What a witness has cosigned (C2SP tlog-witness). */
+/** The checkpoint that a witness has cosigned (C2SP tlog-witness). */
 export function viewOfWitness(name: string, url: string, origin: string, get: BoundedGet): View {
   return {
     name,

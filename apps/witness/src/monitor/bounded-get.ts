@@ -1,11 +1,11 @@
-// Requests to logs, gateways and witnesses, which may be slow, endless or wrong: bounded in time and bytes.
+// Requests to logs, gateways and witnesses, limited in time and bytes: responses may be slow, endless or malformed.
 
 import { retry } from '@svc/concurrency/retry'
 import { fromUtf8 } from '@svc/protocol/bytes'
 import type { Json } from '@svc/protocol/canonical'
 import { readAtMost, TooManyBytes } from '@svc/protocol/read-at-most'
 
-/** Why something cannot be read now. It shows nothing of what the log has done. */
+/** The reason why something cannot be read now. It proves nothing about the log. */
 export class Unreadable extends Error {
   override name = 'Unreadable'
   /** A checkpoint that the log does not account for. */
@@ -20,12 +20,12 @@ export class Unreadable extends Error {
   }
 }
 
-/** The body of the answer; null where there is none such (404). Rejects with `Unreadable`, unless the monitor stops. */
+/** The body of the response; null when it does not exist (404). Rejects with `Unreadable`, unless the monitor stops. */
 export type BoundedGet = (url: string, maxBytes: number) => Promise<Uint8Array<ArrayBuffer> | null>
 
 const TIMEOUT_MS = 20_000
 
-/** `signal` ends all requests. */
+/** `signal` aborts all requests. */
 export function boundedGet(signal: AbortSignal, timeoutMs = TIMEOUT_MS): BoundedGet {
   return async (url, maxBytes) => {
     const ended = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
@@ -34,9 +34,9 @@ export function boundedGet(signal: AbortSignal, timeoutMs = TIMEOUT_MS): Bounded
       if (response.ok) return readBody(response, maxBytes)
       await response.body?.cancel()
       if (response.status === 404) return null
-      throw new Unreadable(`${url} answers ${response.status}`)
+      throw new Unreadable(`${url} responds with ${response.status}`)
     }
-    // A server may close an idle connection in the moment in which it is used again.
+    // A server may close an idle connection at the moment of its reuse.
     const isRetryable = (error: unknown) => !(error instanceof Unreadable) && !ended.aborted
     try {
       return await retry(once, { attempts: 2, backoffMs: 100, isRetryable, signal: ended })
@@ -52,14 +52,14 @@ async function readBody({ body, url }: Response, maxBytes: number): Promise<Uint
   try {
     return await readAtMost(maxBytes, body ?? [])
   } catch (error) {
-    throw error instanceof TooManyBytes ? new Unreadable(`${url} answers ${error.message}`) : error
+    throw error instanceof TooManyBytes ? new Unreadable(`${url} responds with ${error.message}`) : error
   }
 }
 
-/** As it was sent: a byte order mark is part of it, and nothing is replaced. */
+/** The exact text: a byte order mark is part of it, and nothing is replaced. */
 export function textOf(bytes: Uint8Array): string {
   const text = fromUtf8(bytes)
-  if (text === null) throw new Unreadable('the answer is not UTF-8')
+  if (text === null) throw new Unreadable('the response is not UTF-8')
   return text
 }
 
@@ -68,7 +68,7 @@ function reasonOf(error: unknown): string {
   return typeof cause?.code === 'string' ? cause.code : message
 }
 
-/** Sends JSON, and reads as much of the answer as it may have. Rejects unless the answer is a success. */
+/** Sends JSON, and reads a bounded response. Rejects unless the response is a success. */
 export async function boundedPost(url: string, body: Json, signal: AbortSignal, maxBytes: number): Promise<Uint8Array> {
   const response = await fetch(url, {
     method: 'POST',
@@ -79,5 +79,5 @@ export async function boundedPost(url: string, body: Json, signal: AbortSignal, 
   })
   if (response.ok) return readBody(response, maxBytes)
   await response.body?.cancel()
-  throw new Unreadable(`${new URL(url).host} answers ${response.status}`)
+  throw new Unreadable(`${new URL(url).host} responds with ${response.status}`)
 }

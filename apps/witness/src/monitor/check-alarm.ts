@@ -1,4 +1,4 @@
-// What the evidence of an alarm shows by itself, to somebody who trusts neither the witness nor the log.
+// Verifies the evidence of an alarm by itself, for a reader who trusts neither the witness nor the log.
 
 import { equalBytes, fromBase64, fromHex } from '@svc/protocol/bytes'
 import type { Json } from '@svc/protocol/canonical'
@@ -13,21 +13,21 @@ import { type VerifiedStatement, verifyStatement } from '@svc/verifier/verify-st
 import { chainProblem } from './judge-statements.ts'
 
 export interface AlarmCheck {
-  /** Whether the texts by themselves show what the alarm says. */
+  /** Whether the texts alone prove the alarm. */
   isProven: boolean
-  /** Sentences. */
+  /** The findings, as sentences. */
   shown: string[]
 }
 
 const MAX_ALARM_LENGTH = 1024 * 1024
 
-/** `text`: one alarm as `GET /alarms` has it. Throws for a text that is none. */
+/** `text`: one alarm in the format of `GET /alarms`. Throws for any other text. */
 export function checkAlarm(text: string, key: NoteKey): AlarmCheck {
   const alarm = parseStrictJson(text, MAX_ALARM_LENGTH)
   const { kind, evidence } = isObject(alarm) ? alarm : {}
   const texts = Array.isArray(evidence) ? (evidence as readonly Json[]) : []
   if (typeof kind !== 'string' || !texts.every((each) => typeof each === 'string'))
-    throw new RangeError('this is not an alarm with its evidence')
+    throw new RangeError('this is not an alarm with evidence')
   return kind === 'fork' ? checkFork(texts, key) : checkEntry(kind, texts, key)
 }
 
@@ -43,9 +43,13 @@ function checkFork([first = '', second = '', path = '']: readonly string[], key:
   const hashes = path.split('\n').flatMap((line) => (line === '' ? [] : [fromBase64(line) ?? new Uint8Array()]))
   const roots = earlier.size > 0 && earlier.size < later.size ? prefixRoots(earlier.size, later.size, hashes) : null
   if (!roots || !equalBytes(roots.later, later.root))
-    return unproven(...shown, 'the hashes do not lead to the root of the larger one')
-  if (equalBytes(roots.earlier, earlier.root)) return unproven(...shown, 'the larger one begins with the smaller one')
-  return { isProven: true, shown: [...shown, 'the larger one begins with other entries than the smaller one'] }
+    return unproven(...shown, 'the hashes do not lead to the root of the larger checkpoint')
+  if (equalBytes(roots.earlier, earlier.root))
+    return unproven(...shown, 'the larger checkpoint extends the smaller one')
+  return {
+    isProven: true,
+    shown: [...shown, 'the larger checkpoint begins with different entries than the smaller one'],
+  }
 }
 
 function unproven(...shown: string[]): AlarmCheck {
@@ -54,23 +58,24 @@ function unproven(...shown: string[]): AlarmCheck {
 
 function checkEntry(kind: string, [first = '', ...rest]: readonly string[], key: NoteKey): AlarmCheck {
   const proof = readProof(first)
-  if (typeof proof === 'string') return unproven(`there is no proof of an entry: ${proof}`)
+  if (typeof proof === 'string') return unproven(`the evidence contains no proof of an entry: ${proof}`)
   if (proof.checkpoint.origin !== key.name || !isSignedBy(proof.checkpoint.note, key))
-    return unproven('the checkpoint of the proof is not signed by the log')
+    return unproven('the log has not signed the checkpoint of the proof')
   const statements = rest.map((text) => parseStrictJson(text, MAX_ALARM_LENGTH)).filter(isObject)
   const verified = statements.filter(({ body }) => isObject(body)).map((statement) => verifyStatement(statement))
   const entry = fromHex(verified.at(-1)?.envelope?.statement_digest ?? '', 32)
-  if (!entry || !proves(proof, entry)) return unproven(`the log has an entry ${proof.index}; nothing shows of what`)
+  if (!entry || !proves(proof, entry))
+    return unproven(`the log has an entry ${proof.index}, but the evidence does not show its content`)
   const shown = [`entry ${proof.index} of the log is the last of ${verified.length} statements`]
   const unsigned = verified.find(({ facts }) => facts.signature_valid.value !== 'passed')
   if (unsigned) return { isProven: kind === 'bad_statement', shown: [...shown, 'a statement is not signed'] }
   const problem = problemOf(kind, verified)
   return problem === null
-    ? unproven(...shown, 'the texts alone do not show what the alarm says')
+    ? unproven(...shown, 'the texts alone do not prove the alarm')
     : { isProven: true, shown: [...shown, problem] }
 }
 
-/** What two signed statements show of each other. */
+/** The contradiction between two signed statements. */
 function problemOf(kind: string, verified: readonly VerifiedStatement[]): string | null {
   const [before, after] = verified.map(({ envelope }) => envelope) as (EvidenceEnvelope | null | undefined)[]
   if (!before || !after || before.body.proof_id !== after.body.proof_id) return null

@@ -1,4 +1,5 @@
-// Whether what a log has was published on chain in time: each statement by itself, or a checkpoint with all before it.
+// Checks that entries of a log are published on chain in time, each statement by itself or with a checkpoint that
+// covers it.
 
 import { anchorMemo, anchorPayload } from '@svc/protocol/anchor'
 import type { EvidenceEnvelope } from '@svc/protocol/evidence'
@@ -16,16 +17,16 @@ import { type LoggedEntry, notShown } from './judge-statements.ts'
 import { type Round, readPage } from './read-page.ts'
 import { saveProgress } from './store.ts'
 
-/** Questions to the node about single statements. */
+/** Queries to the node about single statements. */
 const STATEMENTS_PER_ROUND = 256
 const CHECKPOINTS_PER_ROUND = 3
 
-/** Of the oldest entry that is late: there is one alarm for all. */
+/** The oldest late entry: there is one alarm for all. */
 const LATE = { kind: 'late_anchor', cause: 'late' } as const
 
 type Publication = 'published' | 'missing' | 'unknown' | { wrong: string }
 
-/** `judged`: how many entries have been. `rpc`: a node; without one the gateway is believed. */
+/** `judged`: the number of judged entries. Without `rpc`, a node, the gateway is trusted. */
 export async function checkAnchors(
   round: Round,
   { anchored: before, followed_at }: MonitoredLogRow,
@@ -34,8 +35,8 @@ export async function checkAnchors(
 ): Promise<void> {
   const { context, head, log } = round
   const alarms: NewAlarm[] = []
-  const covered = await coveredByCheckpoint(round, Math.min(before, judged), rpc, alarms)
-  const { anchored, missing } = await coveredByStatements(round, covered, judged, rpc, alarms)
+  const coveredEntries = await coveredByCheckpoint(round, Math.min(before, judged), rpc, alarms)
+  const { anchored, missing } = await coveredByStatements(round, coveredEntries, judged, rpc, alarms)
   const now = unixNow(context)
   const late = missing && isLate(missing, followed_at) ? missing : null
   if (late) {
@@ -71,7 +72,7 @@ async function coveredByCheckpoint(
     const memo = logAnchorMemo(logAnchorPayload({ origin: head.origin, size, root }))
     const publication = isCanonically(anchor.payload, memo)
       ? await publicationOf(anchor, memo, rpc)
-      : { wrong: `the anchor of ${size} entries publishes another checkpoint than the log had` }
+      : { wrong: `the anchor of ${size} entries publishes a checkpoint that the log did not have` }
     if (publication === 'published') return size
     if (typeof publication === 'object')
       alarms.push(wrongAnchor(head.origin, anchor, publication.wrong, [head.text, JSON.stringify(anchor)]))
@@ -79,16 +80,16 @@ async function coveredByCheckpoint(
   return anchored
 }
 
-/** Up to the first that is not published; `missing` is that one, unless nobody can tell now. */
+/** Counts up to the first unpublished entry, which is `missing` unless its publication is unknown. */
 async function coveredByStatements(
   round: Round,
-  covered: number,
+  coveredEntries: number,
   judged: number,
   rpc: Rpc | null,
   alarms: NewAlarm[],
 ): Promise<{ anchored: number; missing: LoggedEntry | null }> {
-  let anchored = covered
-  while (anchored < judged && anchored - covered < STATEMENTS_PER_ROUND) {
+  let anchored = coveredEntries
+  while (anchored < judged && anchored - coveredEntries < STATEMENTS_PER_ROUND) {
     for (const entry of await readPage(round, anchored)) {
       if (entry.index >= judged) break
       const publication = await publicationOfStatement(entry, rpc)
@@ -109,14 +110,14 @@ async function coveredByStatements(
 }
 
 async function publicationOfStatement(entry: LoggedEntry, rpc: Rpc | null): Promise<Publication> {
-  // It has an alarm of its own.
+  // A missing statement has its own alarm.
   if (notShown(entry) !== null || typeof readStatementBody(entry.shown!.envelope!.body) === 'string') return 'published'
   const { anchor, envelope } = entry.shown!
   if (!anchor) return 'missing'
   return publicationOf(anchor, anchorMemo(anchorPayload(envelope as unknown as EvidenceEnvelope)), rpc)
 }
 
-/** A transaction that the node does not know may be of a chain or a time that it has not. */
+/** A transaction that the node does not know may be pruned or on another chain. */
 async function publicationOf(anchor: JsonObject, memo: Uint8Array, rpc: Rpc | null): Promise<Publication> {
   if (!rpc) return 'published'
   const answer = await findTransaction(rpc, anchor)

@@ -1,4 +1,4 @@
-// Alarms about entries of a log, with what anybody needs to check them.
+// Alarms about entries of a log, with the evidence that anyone can verify.
 
 import type { AlarmKind } from '@svc/api/witness'
 import type { SignedCheckpoint } from '@svc/protocol/transparency/checkpoint'
@@ -6,15 +6,15 @@ import type { NewAlarm } from '../alarms/store.ts'
 import type { LoggedEntry } from './judge-statements.ts'
 import type { LogReader } from './log-reader.ts'
 
-/** The same for the same entry. An entry that is no digest may be long. */
+/** Deterministic for an entry. An invalid entry may be long, so it is hashed. */
 export function causeOf(digest: string): string {
   return digest.slice(0, 64)
 }
 
-/** A statement is shorter. What is longer is kept by nobody, and still to be had from the gateway. */
+/** Longer than any valid statement. Longer texts are not stored; they can still be read from the gateway. */
 const MAX_TEXT = 16_384
 
-/** Evidence: a proof that the log has the entry, then what it is about: statements, an anchor. */
+/** Evidence: a proof that the log contains the entry, then its subject: statements or an anchor. */
 export async function entryAlarm(
   log: LogReader,
   head: SignedCheckpoint,

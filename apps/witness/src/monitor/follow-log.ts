@@ -1,4 +1,4 @@
-// One look at a log: its checkpoint, the entries that are new, some old ones, its anchors, and what others see of it.
+// One pass over a log: its checkpoint, new entries, some old entries, its anchors, and the checkpoints of others.
 
 import { readSigned, type SignedCheckpoint } from '@svc/protocol/transparency/checkpoint'
 import type { NoteKey } from '@svc/protocol/transparency/note'
@@ -21,7 +21,7 @@ import { pinKeys } from './trusted-keys.ts'
 export interface Sources {
   get: BoundedGet
   rpc: Rpc | null
-  /** Others who see the log. */
+  /** Other observers of the log. */
   views: readonly View[]
 }
 
@@ -33,22 +33,22 @@ export async function followLog(context: Context, log: FollowedLog, sources: Sou
   const startedAt = unixNow(context)
   const progress = await commit((tx) => progressOf(tx, origin, startedAt))
   try {
-    await look(context, log, sources, progress, startedAt)
+    await followOnce(context, log, sources, progress, startedAt)
     await commit(async (trx) => {
       await saveProgress(trx, origin, { read_at: unixNow(context), problem: null })
       await resolveAlarm(trx, { origin, ...UNREACHABLE }, unixNow(context))
     })
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error
-    await noteProblem(context, progress, error)
+    await recordProblem(context, progress, error)
   }
 }
 
-async function noteProblem(context: Context, progress: MonitoredLogRow, problem: Unreadable) {
+async function recordProblem(context: Context, progress: MonitoredLogRow, problem: Unreadable) {
   const { config, database, log } = context
   const { origin, read_at, checkpoint } = progress
   const { message, unexplained } = problem
-  // Once, and not at every look.
+  // Log a problem once, not on every pass.
   if (progress.problem !== message) log.warn({ origin, problem: message }, 'a log cannot be read')
   await database.commit(async (trx) => {
     await saveProgress(trx, origin, { problem: message })
@@ -58,7 +58,7 @@ async function noteProblem(context: Context, progress: MonitoredLogRow, problem:
   })
 }
 
-async function look(
+async function followOnce(
   context: Context,
   followed: FollowedLog,
   { get, rpc, views }: Sources,
@@ -72,9 +72,9 @@ async function look(
   const head = await log.checkpoint()
   if (!head) return requireNotBegun(followed, gateway, progress, views)
   const known = progress.checkpoint === null ? null : readSigned(progress.checkpoint, keys)
-  if (typeof known === 'string') throw new Unreadable(`the log is known by another key: ${known}`)
+  if (typeof known === 'string') throw new Unreadable(`the stored checkpoint has another key: ${known}`)
   const fork = known && (await forkSince(log, known, head))
-  // A log that has forked is not followed any further: there are two of it now.
+  // A forked log is not followed any further: there are now two versions of it.
   if (fork) return commit((tx) => raiseAlarm(context, tx, fork))
   const pinned = progress.pinned ?? JSON.stringify(await pinKeys(gateway))
   await commit((tx) => saveProgress(tx, origin, { checkpoint: head.text, pinned }))
@@ -88,7 +88,7 @@ async function look(
   if (unexplained) throw unexplained
 }
 
-/** A new gateway signs its first checkpoint with its first statement. Until then its log is there, and empty. */
+/** A new gateway signs its first checkpoint with its first statement. Until then its log exists and is empty. */
 async function requireNotBegun(
   { origin, keys }: FollowedLog,
   gateway: GatewayReader,
@@ -97,13 +97,13 @@ async function requireNotBegun(
 ): Promise<void> {
   if (checkpoint !== null || !(await gateway.hasEmptyLog(origin))) throw new Unreadable('the log has no checkpoint')
   for (const view of views) {
-    const seen = await seenBy(view, keys)
-    if (seen === null || typeof seen === 'string') continue
-    throw new Unreadable(`the log shows no checkpoint, and ${view.name} has one`, { unexplained: seen.text })
+    const observed = await readView(view, keys)
+    if (observed === null || typeof observed === 'string') continue
+    throw new Unreadable(`the log shows no checkpoint, but ${view.name} has one`, { unexplained: observed.text })
   }
 }
 
-/** Of a checkpoint that the log does not account for, why; null where there is none. */
+/** The reason why the log does not account for another observer's checkpoint; null if it does. */
 async function compareViews(
   { context, log, head }: Round,
   keys: readonly NoteKey[],
@@ -111,20 +111,26 @@ async function compareViews(
 ): Promise<Unreadable | null> {
   let unexplained: Unreadable | null = null
   for (const view of views) {
-    const seen = await seenBy(view, keys)
-    if (typeof seen === 'string') {
-      context.log.warn({ origin: head.origin, witness: view.name, problem: seen }, 'a witness cannot be compared with')
+    const observed = await readView(view, keys)
+    if (typeof observed === 'string') {
+      context.log.warn(
+        { origin: head.origin, witness: view.name, problem: observed },
+        'cannot read the checkpoint of a witness',
+      )
       continue
     }
-    const fork = seen && (await splitView(log, head, seen, view.name))
+    const fork = observed && (await splitView(log, head, observed, view.name))
     if (fork instanceof Unreadable) unexplained = fork
     else if (fork) await context.database.commit((tx) => raiseAlarm(context, tx, fork))
   }
   return unexplained
 }
 
-/** Null where they have none of the log; otherwise it, or why it cannot be read, which is no fault of the log. */
-async function seenBy(view: View, keys: readonly NoteKey[]): Promise<SignedCheckpoint | string | null> {
+/**
+ * Null when the observer has no checkpoint of the log; otherwise the checkpoint, or the reason why it cannot be read,
+ * which is not the log's fault.
+ */
+async function readView(view: View, keys: readonly NoteKey[]): Promise<SignedCheckpoint | string | null> {
   try {
     const text = await view.checkpoint()
     return text === null ? null : readSigned(text, keys)

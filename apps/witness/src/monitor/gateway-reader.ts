@@ -1,35 +1,35 @@
-// What the gateway of a log says about it, at the address beside the log's: the statements, its keys, and its anchors.
-// All of it is the word of the gateway until it is checked.
+// Reads a gateway's claims about its log, at the address next to the log's: statements, keys and anchors. They are
+// unverified claims until they are checked.
 
 import type { Json } from '@svc/protocol/canonical'
 import { parseStrictJson } from '@svc/protocol/strict-json'
 import { isObject, type JsonObject } from '@svc/verifier/untrusted'
 import { type BoundedGet, textOf, Unreadable } from './bounded-get.ts'
 
-/** What the gateway shows for an entry of the log. */
+/** The gateway's data about an entry of the log. */
 export interface ShownStatement {
   digest: string
-  /** Null where the gateway has it no more. */
+  /** Null when the gateway no longer has it. */
   envelope: JsonObject | null
   anchor: JsonObject | null
 }
 
 export interface GatewayReader {
-  /** Whether the gateway has this log, and says that it has no entry yet. */
+  /** Whether the gateway has this log and reports it as empty. */
   hasEmptyLog(origin: string): Promise<boolean>
-  /** By index. Those that the gateway does not show are missing. */
+  /** By index. Statements that the gateway does not show are absent. */
   statements(from: number, count: number): Promise<Map<number, ShownStatement>>
   /** The list of its signing keys. */
   keys(): Promise<string>
   domainTag(): Promise<string>
-  /** Of checkpoints, the newest first. */
+  /** The anchors of checkpoints, newest first. */
   anchors(): Promise<JsonObject[]>
 }
 
-/** More than 256 statements with their anchors. */
+/** Enough for 256 statements with their anchors. */
 const MAX_BYTES = 4 * 1024 * 1024
 const MAX_VALUES = 200_000
-/** Requests for one page of statements, however few each answer has. */
+/** The limit for requests per page of statements, however few each response contains. */
 const MAX_REQUESTS = 16
 const ANCHORS = 10
 
@@ -43,7 +43,7 @@ export function createGatewayReader(logUrl: string, get: BoundedGet): GatewayRea
     const text = await fetchText(path)
     if (text === null) return null
     const value = parsed(text)
-    if (!isObject(value)) throw new Unreadable(`${path} of the gateway is not an object of JSON`)
+    if (!isObject(value)) throw new Unreadable(`${path} of the gateway is not a JSON object`)
     return value
   }
 

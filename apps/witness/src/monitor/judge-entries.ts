@@ -1,5 +1,5 @@
-// Judges the entries that appeared in a log. A page, its findings and the progress are one transaction, so that nothing
-// is judged twice or left out, whenever the process ends.
+// Judges new entries of a log. A page, its findings and the progress are one transaction, so that a crash neither
+// repeats nor skips an entry.
 
 import { raiseAlarm } from '../alarms/raise-alarm.ts'
 import type { NewAlarm } from '../alarms/store.ts'
@@ -11,10 +11,10 @@ import { type Round, readPage } from './read-page.ts'
 import { findHeads, findLeftOut, saveHeads, saveLeftOut, saveProgress } from './store.ts'
 import { type Pinned, trustedKeys } from './trusted-keys.ts'
 
-/** Of 256 entries; the rest is left to the next round. */
+/** Of 256 entries; the next round reads the rest. */
 const PAGES_PER_ROUND = 400
 
-/** How many entries have been judged. */
+/** Returns how many entries have been judged. */
 export async function judgeEntries(round: Round, { judged, absent_at, pinned }: MonitoredLogRow): Promise<number> {
   const { context, log, gateway, head } = round
   const { db, commit } = context.database
@@ -24,9 +24,9 @@ export async function judgeEntries(round: Round, { judged, absent_at, pinned }: 
   let next = judged
   for (let pages = 0; next < head.size && pages < PAGES_PER_ROUND; pages++) {
     const entries = await readPage(round, next)
-    const { objections, heads, left } = judgeStatements(entries, {
+    const { objections, heads, unchained } = judgeStatements(entries, {
       heads: await findHeads(db, head.origin, bodyTexts(entries, 'proof_id')),
-      left: await findLeftOut(db, head.origin, bodyTexts(entries, 'prev_statement_digest')),
+      unchained: await findLeftOut(db, head.origin, bodyTexts(entries, 'prev_statement_digest')),
       keys: trusted.keys,
       domainTag: trusted.pinned.domainTag,
       absentAt: absent_at,
@@ -39,7 +39,7 @@ export async function judgeEntries(round: Round, { judged, absent_at, pinned }: 
     next += entries.length
     await commit(async (trx) => {
       await saveHeads(trx, head.origin, heads)
-      await saveLeftOut(trx, head.origin, left)
+      await saveLeftOut(trx, head.origin, unchained)
       for (const alarm of alarms) await raiseAlarm(context, trx, alarm)
       await saveProgress(trx, head.origin, { judged: next })
     })
@@ -47,7 +47,7 @@ export async function judgeEntries(round: Round, { judged, absent_at, pinned }: 
   return next
 }
 
-/** A field of the bodies that are shown, each value once. */
+/** A field of the bodies of these entries, each value once. */
 function bodyTexts(entries: readonly LoggedEntry[], field: string): string[] {
   const values = entries.map(({ shown }) => (shown?.envelope?.body as Record<string, unknown> | undefined)?.[field])
   return [...new Set(values.filter((value) => typeof value === 'string'))]

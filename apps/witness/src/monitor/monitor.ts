@@ -1,4 +1,4 @@
-// Watches every log that has an address, round by round.
+// Monitors every log that has an address, in rounds.
 
 import { inParallel } from '@svc/concurrency/parallel'
 import { sleep } from '@svc/concurrency/retry'
@@ -12,13 +12,13 @@ import { followLog } from './follow-log.ts'
 import { reportAlarms } from './report-alarms.ts'
 
 export interface Monitor {
-  /** Looks at every log once. */
+  /** Follows every log once. */
   round(): Promise<void>
-  /** Ends what is under way, and waits for it. */
+  /** Stops the current round, and waits for its end. */
   stop(): Promise<void>
 }
 
-const LOGS_AT_ONCE = 4
+const MAX_LOGS = 4
 
 export function createMonitor(context: Context): Monitor {
   const { config, log } = context
@@ -32,7 +32,7 @@ export function createMonitor(context: Context): Monitor {
     const addresses = new Map(
       logs.flatMap(({ key, url }) => (url === null ? [] : [[key.name, withoutSlash(url)] as const])),
     )
-    await inParallel(addresses, LOGS_AT_ONCE, async ([origin, url]) => {
+    await inParallel(addresses, MAX_LOGS, async ([origin, url]) => {
       const others = witnesses.flatMap(({ name, url }) =>
         url === null ? [] : [viewOfWitness(name, withoutSlash(url), origin, get)],
       )
@@ -43,8 +43,8 @@ export function createMonitor(context: Context): Monitor {
           { get, rpc, views: [ownView(context, origin), ...others] },
         )
       } catch (error) {
-        // Each log is followed whatever happens with another.
-        if (!stopping.signal.aborted) log.error({ err: error, origin }, 'a log was not followed')
+        // A failure must not affect other logs.
+        if (!stopping.signal.aborted) log.error({ err: error, origin }, 'cannot follow a log')
       }
     })
     await reportAlarms(context, stopping.signal)
@@ -71,7 +71,7 @@ function withoutSlash(url: string): string {
   return url.replace(/\/+$/, '')
 }
 
-/** What this program itself has cosigned. */
+/** The checkpoints that this program has cosigned. */
 function ownView({ database, key }: Context, origin: string): View {
   return { name: key.name, checkpoint: async () => (await findCosigned(database.db, origin))?.note ?? null }
 }

@@ -1,4 +1,4 @@
-// The entries of a bundle as the log has them, with what the gateway shows for each.
+// Reads the entries of a bundle from the log, with the gateway's data about each.
 
 import { toHex } from '@svc/protocol/bytes'
 import type { SignedCheckpoint } from '@svc/protocol/transparency/checkpoint'
@@ -8,12 +8,12 @@ import type { GatewayReader } from './gateway-reader.ts'
 import type { LoggedEntry } from './judge-statements.ts'
 import type { LogReader } from './log-reader.ts'
 
-/** One look at a log. */
+/** One pass over a log. */
 export interface Round {
   context: Context
   log: LogReader
   gateway: GatewayReader
-  /** The newest checkpoint, which continues all that were seen. */
+  /** The newest checkpoint, which extends all earlier ones. */
   head: SignedCheckpoint
 }
 

@@ -1,4 +1,4 @@
-// Looks at old entries again, a few in each round: what was shown once must stay.
+// Rechecks some old entries in each round: the gateway must continue to show their statements.
 
 import { TILE_WIDTH } from '@svc/protocol/transparency/tiles'
 import { raiseAlarm } from '../alarms/raise-alarm.ts'
@@ -13,7 +13,7 @@ import { saveProgress } from './store.ts'
 const BUNDLES_PER_ROUND = 4
 const KIND = 'vanished_statement'
 
-/** `judged`: how many entries have been shown before. */
+/** `judged`: the number of judged entries. */
 export async function recheckEntries(round: Round, { rechecked }: MonitoredLogRow, judged: number): Promise<void> {
   const { context, log, head } = round
   const bundles = Math.ceil(judged / TILE_WIDTH)

@@ -1,6 +1,6 @@
-// Sends alarms to the operator's webhook, each until it is taken.
+// Sends alarms to the admin's webhook; retries each until it is accepted.
 
-import { findUnreported, noteReported } from '../alarms/store.ts'
+import { findUnreported, recordReported } from '../alarms/store.ts'
 import { alarmView } from '../alarms/view.ts'
 import { type Context, unixNow } from '../context.ts'
 import { boundedPost } from './bounded-get.ts'
@@ -16,9 +16,9 @@ export async function reportAlarms(context: Context, signal: AbortSignal): Promi
     try {
       await boundedPost(webhookUrl, { witness: key.name, alarm: alarmView(alarm) }, signal, MAX_ANSWER_BYTES)
     } catch (error) {
-      log.warn({ alarm: alarm.id, problem: (error as Error).message }, 'the webhook did not take an alarm')
+      log.warn({ alarm: alarm.id, problem: (error as Error).message }, 'the webhook did not accept an alarm')
       return
     }
-    await database.commit((tx) => noteReported(tx, alarm.id, unixNow(context)))
+    await database.commit((tx) => recordReported(tx, alarm.id, unixNow(context)))
   }
 }

@@ -1,17 +1,17 @@
 import type { SettingsReader } from '@svc/service/program/config'
 
 export interface MonitorSettings {
-  /** Between two rounds; 0 to monitor nothing. */
+  /** Between two rounds; 0 disables the monitor. */
   intervalSeconds: number
-  /** How far clocks may differ, and how long a statement may take into the log. */
+  /** The tolerated difference between clocks, and between a statement and its log entry. */
   toleranceSeconds: number
-  /** Within which statements must be published on chain; 0 where they need not be. */
+  /** The deadline for publishing statements on chain; 0 for none. */
   anchorSeconds: number
-  /** How long a log may be away. */
+  /** How long a log may be unreachable. */
   unreachableSeconds: number
-  /** A node of the chain that anchors are on; null to take the gateway's word for them. */
+  /** A node of the chain of the anchors; null to trust the gateway's claims. */
   rpcUrl: string | null
-  /** Takes alarms as they are raised; null for nobody. */
+  /** Receives new alarms; null for none. */
   webhookUrl: string | null
 }
 

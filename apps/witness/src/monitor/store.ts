@@ -1,11 +1,11 @@
-// All SQL of the monitor: how far it has followed each log, and the newest statement of every chain.
+// Queries of the monitor: its progress in each log, and the newest statement of every chain.
 
 import type { EvidenceEnvelope } from '@svc/protocol/evidence'
 import type { Db, MonitoredLogRow, Tx } from '../db/schema.ts'
 import { causeOf } from './entry-alarms.ts'
 import type { Heads } from './judge-statements.ts'
 
-/** From now on, unless it is followed already. */
+/** Begins at this time, unless the log is already followed. */
 export async function progressOf(tx: Tx, origin: string, now: number): Promise<MonitoredLogRow> {
   await tx
     .insertInto('monitored_logs')
@@ -48,10 +48,10 @@ export async function saveHeads(tx: Tx, origin: string, heads: Heads): Promise<v
     .execute()
 }
 
-/** Of one log. Beyond that, those that were left out first are forgotten (T-106). */
+/** Per log. Beyond this limit, the oldest ones are deleted (T-106). */
 const MAX_LEFT_OUT = 100_000
 
-/** Which of these are in no chain. */
+/** Which of these digests are in no chain. */
 export async function findLeftOut(db: Db, origin: string, digests: readonly string[]): Promise<Set<string>> {
   const query = db.selectFrom('left_out').select('digest').where('origin', '=', origin)
   const rows = await query.where('digest', 'in', digests.map(causeOf)).execute()

@@ -1,5 +1,6 @@
-// The keys that may sign the statements of a log: those that its gateway named when it was first seen, and those that
-// they led to by endorsements. What was followed once is kept: a revoked key leads nowhere any more.
+// The keys that may sign the statements of a log: the keys that its gateway listed when it was first read, and their
+// successors by endorsement. Successors are stored once accepted, because a key that is revoked later endorses nothing
+// any more.
 
 import type { Json } from '@svc/protocol/canonical'
 import { type FollowedBefore, type FollowedKeys, followKeys } from '@svc/protocol/follow-keys'
@@ -22,14 +23,14 @@ export async function pinKeys(gateway: GatewayReader): Promise<Pinned> {
   return { keys, domainTag: await gateway.domainTag(), followed: [] }
 }
 
-/** With the endorsements and revocations that the gateway shows now; `pinned` is what to remember of them. */
+/** Applies the endorsements and revocations that the gateway shows now; `pinned` is the part to store. */
 export async function trustedKeys(
   pinned: Pinned,
   gateway: GatewayReader,
   now: number,
 ): Promise<{ keys: FollowedKeys; pinned: Pinned }> {
   const first = readPinnedKeys(pinned.keys)
-  if (!first.ok) throw new Error('the pinned keys were readable once')
+  if (!first.ok) throw new Error('the stored pinned keys are not readable')
   const { endorsements, revocations } = listedChanges(parsed(await gateway.keys()))
   const keys = followKeys({
     pinned: first.keys,

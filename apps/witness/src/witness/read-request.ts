@@ -7,12 +7,12 @@ import type { Hash } from '@svc/protocol/transparency/tree'
 
 export interface AddRequest {
   oldSize: number
-  /** From the old size to that of the checkpoint. */
+  /** The proof from the old size to the size of the checkpoint. */
   proof: Hash[]
   checkpoint: Checkpoint
 }
 
-/** The request, or why it is none. */
+/** The request, or its fault. */
 export function readRequest(body: Uint8Array): AddRequest | string {
   const text = fromUtf8(body)
   if (text === null) return 'the request is not UTF-8'
@@ -20,7 +20,8 @@ export function readRequest(body: Uint8Array): AddRequest | string {
   if (gap < 0) return 'the request has no blank line before its checkpoint'
   const [first = '', ...lines] = text.slice(0, gap).split('\n')
   const oldSize = /^old (0|[1-9]\d{0,15})$/.exec(first)?.[1]
-  if (oldSize === undefined || !Number.isSafeInteger(Number(oldSize))) return 'the request begins with no old size'
+  if (oldSize === undefined || !Number.isSafeInteger(Number(oldSize)))
+    return 'the request does not begin with an old size'
   const proof = readHashes(lines)
   if (typeof proof === 'string') return proof
   const checkpoint = readCheckpoint(text.slice(gap + 2))

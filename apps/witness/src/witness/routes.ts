@@ -25,7 +25,7 @@ function answerOf(outcome: Outcome): Answer<string> {
 async function cosignedCheckpoint({ database }: Context, originHash: string): Promise<string> {
   const note = await findCosignedNote(database.db, originHash)
   if (note !== null) return note
-  throw new ServiceError('not_found', 'this witness has cosigned no checkpoint of that log', {
-    hint: 'the path has the SHA-256 of the origin in lower case; / lists the logs that are known',
+  throw new ServiceError('not_found', 'this witness has not cosigned a checkpoint of that log', {
+    hint: 'the path must contain the SHA-256 of the origin in lower case; / lists the known logs',
   })
 }

@@ -1,4 +1,4 @@
-// All SQL of cosigned checkpoints.
+// Queries for cosigned checkpoints.
 
 import { fromHex, toHex, utf8 } from '@svc/protocol/bytes'
 import { sha256Bytes } from '@svc/protocol/sha256'
@@ -10,7 +10,7 @@ export interface Cosigned extends TreeHead {
   note: string
 }
 
-/** Null for a log of which none was cosigned. */
+/** Null for a log without a cosigned checkpoint. */
 export async function findCosigned(db: Db, origin: string): Promise<Cosigned | null> {
   const row = await db
     .selectFrom('cosigned')
@@ -20,7 +20,7 @@ export async function findCosigned(db: Db, origin: string): Promise<Cosigned | n
   return row ? { size: row.size, root: fromHex(row.root)!, note: row.note } : null
 }
 
-/** In a transaction that has compared it with the one before. */
+/** Call in the transaction that compared it with the previous checkpoint. */
 export async function saveCosigned(
   tx: Tx,
   { origin, size, root }: Checkpoint,

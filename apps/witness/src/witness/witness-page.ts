@@ -16,7 +16,7 @@ export async function witnessPage({ config, database, key, logs }: Context): Pro
     '# A witness of transparency logs (https://c2sp.org/tlog-witness)',
     `witness ${config.name} ${formatKey(key)} ${config.http.baseUrl}`,
     '',
-    '# Logs that it knows',
+    '# Known logs',
     ...(known.length > 0 ? known : ['# none']),
     '',
     `# Open alarms: ${await countOpenAlarms(database.db)}, see /alarms`,

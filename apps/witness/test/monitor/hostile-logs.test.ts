@@ -1,4 +1,4 @@
-// Anchors, logs that cannot be read, and gateways that would wear a monitor out.
+// Anchors, unreadable logs, and gateways that try to exhaust a monitor.
 
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
@@ -12,7 +12,7 @@ import { NOW } from './test-gateway.ts'
 
 const HOUR = 3600
 
-it('MON-08 raises one alarm for statements that are published late, until they are', async () => {
+it('MON-08 the monitor raises one alarm for late statements until they are published', async () => {
   await using stack = await startMonitorStack({ MONITOR_ANCHOR_SECONDS: String(HOUR) })
   const { gateway, wait, look } = stack
   for (let i = 0; i < 3; i++) gateway.attest(i)
@@ -34,7 +34,7 @@ it('MON-08 raises one alarm for statements that are published late, until they a
   gateway.anchors.unshift({ tx: 'right', payload })
   expect((await look())[0]).toMatchObject({ kind: 'late_anchor', resolved_at: isoSeconds(NOW + HOUR + 1) })
 
-  // Late again: the same alarm is open again.
+  // Late again: the same alarm is reopened.
   gateway.attest(1, { issuedAtUnix: NOW + HOUR })
   await gateway.publish()
   expect((await look())[0]!.resolved_at).not.toBeNull()
@@ -42,7 +42,7 @@ it('MON-08 raises one alarm for statements that are published late, until they a
   expect((await look())[0]).toMatchObject({ resolved_at: null, message: expect.stringMatching(/^entry 3: /) })
 })
 
-it('MON-08 asks a node about anchors; one that is away decides nothing', async () => {
+it('MON-08 the monitor reads anchors from a node, and an unavailable node decides nothing', async () => {
   let answers = (): unknown => null
   const node = await startServer(async (_method, body) => {
     const { id } = body as { id: number }
@@ -57,14 +57,14 @@ it('MON-08 asks a node about anchors; one that is away decides nothing', async (
   answers = () => 'nonsense'
   expect(await look()).toEqual([])
   expect(await anchored()).toEqual([{ anchored: 0 }])
-  // It does not know the transaction.
+  // The node does not know the transaction.
   answers = () => null
   expect(await look()).toEqual([])
   wait(HOUR + 1)
   expect(kindsOf(await look())).toEqual(['late_anchor'])
 })
 
-it('MON-09 raises an alarm for a log that is away too long, and tells the webhook until it takes it', async () => {
+it('MON-09 the monitor raises an alarm for a log that is unreachable too long, and retries the webhook until it accepts it', async () => {
   const taken: unknown[] = []
   let isOpen = false
   const webhook = await startServer(async (_method, body) => {
@@ -83,7 +83,7 @@ it('MON-09 raises an alarm for a log that is away too long, and tells the webhoo
   const newer = gateway.checkpoint
   expect(await look()).toEqual([])
 
-  // An older checkpoint may come from a cache, for a while.
+  // For a while, an older checkpoint may come from a cache.
   gateway.checkpoint = older
   wait(600)
   expect(await look()).toEqual([])
@@ -104,7 +104,7 @@ it('MON-09 raises an alarm for a log that is away too long, and tells the webhoo
   expect(taken).toMatchObject([{ witness: 'witness.example', alarm: { kind: 'unreachable_too_long' } }])
 })
 
-it('MON-09 a log that has not begun is no alarm, unless a witness has a checkpoint of it', async () => {
+it('MON-09 a log that has not begun raises no alarm unless a witness has a checkpoint of it', async () => {
   for (const isHidden of [false, true]) {
     await using stack = await startMonitorStack({ MONITOR_UNREACHABLE_SECONDS: '600' }, true)
     const { gateway, cosign, wait, look, witness } = stack
@@ -120,7 +120,7 @@ it('MON-09 a log that has not begun is no alarm, unless a witness has a checkpoi
     if (isHidden) continue
     const health = await (await fetch(`${witness.url}/health`)).json()
     expect(health).toMatchObject({ status: 'ok', monitored: [{ origin: gateway.origin, problem: null }] })
-    // Once it has begun, it stays.
+    // A log that has begun cannot become empty again.
     gateway.attest(1)
     await gateway.publish()
     expect(await look()).toEqual([])
@@ -134,7 +134,7 @@ it.each([
   ['nothing', null],
   ['another log', { origin: 'other.example/log', size: 0 }],
   ['a log that has entries', { size: 1 }],
-])('MON-09 a log without a checkpoint is an alarm in time where its gateway shows %s', async (_, shown) => {
+])('MON-09 a log without a checkpoint eventually raises an alarm when its gateway shows %s', async (_, shown) => {
   await using stack = await startMonitorStack({ MONITOR_UNREACHABLE_SECONDS: '600' })
   const { gateway, wait, look } = stack
   const text = JSON.stringify({ origin: gateway.origin, ...shown })
@@ -144,7 +144,7 @@ it.each([
   expect(kindsOf(await look())).toEqual(['unreachable_too_long'])
 })
 
-it('T-106 a gateway that answers nonsense is unreachable, and nothing more', { tags: ['nightly'] }, async () => {
+it('T-106 a gateway that returns nonsense is only reported as unreachable', { tags: ['nightly'] }, async () => {
   await using stack = await startMonitorStack({ MONITOR_UNREACHABLE_SECONDS: '600' })
   const { gateway, look, witness } = stack
   for (let i = 0; i < 300; i++) gateway.attest(i)
@@ -158,7 +158,7 @@ it('T-106 a gateway that answers nonsense is unreachable, and nothing more', { t
     response.end(body)
   const cases: [path: string, body: string | Uint8Array, problem: RegExp][] = [
     ['/v1/keys', '{"schema":"other"}', /list of keys/],
-    ['/.well-known/svc.json', '[]', /not an object/],
+    ['/.well-known/svc.json', '[]', /not a JSON object/],
     ['/log/checkpoint', 'nonsense', /no blank line/],
     ['/log/checkpoint', gateway.checkpoint.replace('\n300\n', '\n299\n'), /not signed/],
     ['/log/checkpoint', 'x'.repeat(70_000), /more than 65536 bytes/],
@@ -178,7 +178,7 @@ it('T-106 a gateway that answers nonsense is unreachable, and nothing more', { t
     expect([path, after]).toEqual([path, expect.stringMatching(expected)])
     expect(after).toMatch(/^0 judged/)
   }
-  // One statement in each answer: the monitor asks so often and no more.
+  // One statement per response: the monitor limits its requests.
   gateway.instead.clear()
   gateway.instead.set('/v1/log/statements', (request, response) => {
     const from = Number(new URL(request.url!, gateway.url).searchParams.get('from'))
@@ -189,7 +189,7 @@ it('T-106 a gateway that answers nonsense is unreachable, and nothing more', { t
   expect(gateway.requests.length - before).toBeLessThan(60)
 })
 
-it('T-106 a monitor that breaks off goes on where it was: nothing is left out, and nothing found twice', async () => {
+it('T-106 an interrupted monitor resumes without skipping or repeating findings', async () => {
   await using stack = await startMonitorStack()
   const { gateway, look, witness } = stack
   for (let i = 0; i < 600; i++)
@@ -203,7 +203,7 @@ it('T-106 a monitor that breaks off goes on where it was: nothing is left out, a
   expect([await found(), await judged()]).toEqual([['entry 205', 'entry 505'], [{ judged: 600 }]])
 })
 
-it('T-106 answers that never end are given up', async () => {
+it('T-106 endless responses are aborted', async () => {
   const server = await startServer(() => new Promise(() => {}))
   const get = boundedGet(new AbortController().signal, 50)
   await expect(get(server.url, 100)).rejects.toThrow(Unreadable)
@@ -213,7 +213,7 @@ it('T-106 answers that never end are given up', async () => {
   await expect(asked).rejects.toThrow('aborted')
 })
 
-/** Answers each request with what `answer` makes of it; 500 where it throws. */
+/** Responds to each request with the result of `answer`; with 500 if it throws. */
 async function startServer(answer: (method: unknown, body: unknown) => Promise<unknown>) {
   const server: Server = createServer(async (request, response) => {
     try {

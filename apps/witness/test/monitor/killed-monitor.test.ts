@@ -10,7 +10,7 @@ import { startTestGateway } from './test-gateway.ts'
 
 const MAIN = new URL('../../src/main.ts', import.meta.url)
 
-it('T-106 a monitor that is killed goes on where it was: nothing is left out, and nothing found twice', {
+it('T-106 a killed monitor resumes without skipping or repeating findings', {
   tags: ['nightly'],
 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'svc-monitor-'))
@@ -26,7 +26,7 @@ it('T-106 a monitor that is killed goes on where it was: nothing is left out, an
   await writeFile(join(folder, 'logs.txt'), `${gateway.line}\n`)
   const variables = { DATA_DIR: folder, HOST: '127.0.0.1', PORT: '0', MONITOR_ANCHOR_SECONDS: '0' }
 
-  // It is killed while it waits for the second page.
+  // Killed while it waits for the second page.
   const asked = Promise.withResolvers<void>()
   gateway.instead.set('/v1/log/statements?from=256&', () => asked.resolve())
   const killed = startProcess(MAIN, { env: variables })

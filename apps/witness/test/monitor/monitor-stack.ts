@@ -1,4 +1,4 @@
-// A witness that monitors one gateway, with a clock that tests move.
+// A witness that monitors one gateway, with a clock that tests advance.
 
 import type { Alarm } from '@svc/api/witness'
 import { startTestWitness } from '@svc/devnet/services/witness'
@@ -20,16 +20,16 @@ export async function startMonitorStack(variables: Variables = {}, isWithOther =
   return {
     gateway,
     witness,
-    /** The other witness sees the log for the first time. */
+    /** Makes the other witness cosign the log for the first time. */
     async cosign() {
       const reply = await post(other!.url, requestBody(0, [], gateway.checkpoint))
       if (reply.status !== 200) throw new Error(reply.text)
     },
-    /** Moves the clock. */
+    /** Advances the clock. */
     wait(more: number) {
       seconds += more
     },
-    /** Looks once, and answers the alarms that are there then, the oldest first. */
+    /** Runs one round, and returns the alarms, oldest first. */
     async look(): Promise<Alarm[]> {
       await witness.monitor.round()
       const answer = await fetch(`${witness.url}/alarms?limit=20`)

@@ -16,7 +16,9 @@ import { NOW, SIGNER, type TestGateway } from './test-gateway.ts'
 
 const THIEF = ed25519Signer(new Uint8Array(32).fill(9))
 
-it('MON-01 follows an honest log of 1,000 entries and more, and raises no alarm', { tags: ['nightly'] }, async () => {
+it('MON-01 the monitor follows an honest log of more than 1,000 entries without an alarm', {
+  tags: ['nightly'],
+}, async () => {
   await using stack = await startMonitorStack({ MONITOR_ANCHOR_SECONDS: '60' })
   const { gateway, witness, wait, look } = stack
   for (let i = 0; i < 1000; i++) gateway.attest(i % 90)
@@ -33,10 +35,10 @@ it('MON-01 follows an honest log of 1,000 entries and more, and raises no alarm'
   expect(gateway.requests.filter((path) => path.includes('/tile/entries/000.p/'))).toEqual([])
 })
 
-it('MON-02 T-129 raises an alarm for checkpoints that contradict each other, with both as evidence', async () => {
+it('MON-02 T-129 the monitor raises an alarm for contradictory checkpoints, with both as evidence', async () => {
   for (const [name, rewrite] of Object.entries<(gateway: TestGateway) => void>({
-    'of one size': (gateway) => change(gateway, 2),
-    'of a larger one': (gateway) => {
+    'of equal size': (gateway) => change(gateway, 2),
+    'of a larger size': (gateway) => {
       change(gateway, 2)
       gateway.attest(77)
     },
@@ -62,15 +64,15 @@ it('MON-02 T-129 raises an alarm for checkpoints that contradict each other, wit
     const [, ...others] = alarms[0]!.evidence
     const same = JSON.stringify({ kind: 'fork', evidence: [others[0], ...others] })
     expect(checkAlarm(same, gateway.key)).toMatchObject({ isProven: false })
-    // A fork of one size is shown by the checkpoints alone.
+    // The checkpoints alone prove a fork at one size.
     const [first, second, path = ''] = alarms[0]!.evidence
     const spoilt = JSON.stringify({ kind: 'fork', evidence: [first, second, `AAAA\n${path}`] })
-    expect(checkAlarm(spoilt, gateway.key)).toMatchObject({ isProven: name === 'of one size' })
+    expect(checkAlarm(spoilt, gateway.key)).toMatchObject({ isProven: name === 'of equal size' })
     expect(await look()).toEqual(alarms)
   }
 })
 
-it('MON-03 compares what witnesses have of a log, and raises an alarm for a split view', async () => {
+it('MON-03 the monitor compares the checkpoints of witnesses, and raises an alarm for a split view', async () => {
   for (const isSplit of [false, true]) {
     await using stack = await startMonitorStack({}, true)
     const { gateway, cosign, look } = stack
@@ -89,7 +91,7 @@ it('MON-03 compares what witnesses have of a log, and raises an alarm for a spli
   }
 })
 
-it('MON-03 a checkpoint that a witness has, and the log does not account for, is an alarm in time', async () => {
+it("MON-03 a witness's checkpoint that the log does not account for eventually raises an alarm", async () => {
   await using stack = await startMonitorStack({ MONITOR_UNREACHABLE_SECONDS: '600' }, true)
   const { gateway, cosign, look, wait } = stack
   for (let i = 0; i < 3; i++) gateway.attest(i)
@@ -112,7 +114,7 @@ it('MON-03 a checkpoint that a witness has, and the log does not account for, is
   expect(alarms[0]!.evidence[1]!.startsWith(hidden)).toBe(true)
 })
 
-it('MON-04 raises an alarm for statements that do not follow on, once each', async () => {
+it('MON-04 the monitor raises one alarm for each statement that breaks its chain', async () => {
   await using stack = await startMonitorStack()
   const { gateway, look } = stack
   for (const proof of [1, 2, 3, 4]) for (let i = 0; i < 3; i++) gateway.attest(proof)
@@ -126,10 +128,10 @@ it('MON-04 raises an alarm for statements that do not follow on, once each', asy
   expect(alarms.map(({ kind, message }) => [kind, message])).toEqual([
     ['broken_chain', 'entry 12: another statement 3 comes after it'],
     ['broken_chain', 'entry 13: the log has no statement 4 before statement 5'],
-    ['broken_chain', 'entry 14: statement 4 follows another statement than the log has before it'],
+    ['broken_chain', 'entry 14: statement 4 does not follow the previous statement in the log'],
     ['broken_chain', 'entry 15: the log has no statement 1 before statement 2'],
   ])
-  // That nothing comes before the first statement of a chain is not to be seen in it.
+  // The chain cannot reveal that its first statement has no predecessor.
   const isProven = alarms.map((alarm) => checkAlarm(JSON.stringify(alarm), gateway.key).isProven)
   expect(isProven).toEqual([true, true, true, false])
   const [proof, ...statements] = alarms[0]!.evidence
@@ -141,7 +143,7 @@ it('MON-04 raises an alarm for statements that do not follow on, once each', asy
   expect(await look()).toEqual(alarms)
 })
 
-it('MON-05 raises an alarm for statements that the gateway does not show, until it does', async () => {
+it('MON-05 the monitor raises an alarm for missing statements until the gateway shows them', async () => {
   await using stack = await startMonitorStack()
   const { gateway, look } = stack
   for (const proof of [1, 2]) for (let i = 0; i < 2; i++) gateway.attest(proof)
@@ -153,9 +155,9 @@ it('MON-05 raises an alarm for statements that the gateway does not show, until 
     ['vanished_statement', 'entry 0: the gateway does not show the statement of this entry'],
   ])
   expectProof(gateway, alarms[0]!.evidence[0]!, 0)
-  // Statements that were shown before: one is gone, in the place of one is another.
+  // Statements that were shown earlier: one disappears, and another is replaced.
   gateway.entries[3]!.envelope = { ...second!, body: { ...second!.body, file_count: 2, manifest_file_count: 2 } }
-  expect((await look())[1]!.message).toBe('entry 3: the gateway shows another statement than the log has')
+  expect((await look())[1]!.message).toBe('entry 3: the gateway shows a different statement than the log contains')
   gateway.entries[0]!.envelope = first
   gateway.entries[3]!.envelope = second
   expect((await look()).map(({ resolved_at }) => resolved_at)).toEqual([isoSeconds(NOW), isoSeconds(NOW)])
@@ -163,7 +165,7 @@ it('MON-05 raises an alarm for statements that the gateway does not show, until 
   expect((await look()).map(({ resolved_at }) => resolved_at)).toEqual([isoSeconds(NOW), null])
 })
 
-it('T-106 what was not shown when it was judged breaks no chain, though its alarm is not kept', async () => {
+it('T-106 a statement that was missing when it was judged breaks no chain, even if its alarm is not stored', async () => {
   await using stack = await startMonitorStack()
   const { gateway, look, witness } = stack
   gateway.attest(1)
@@ -186,7 +188,7 @@ it('T-106 what was not shown when it was judged breaks no chain, though its alar
   expect(kindsOf(await look())).toContain('broken_chain')
 })
 
-it('MON-06 raises an alarm for statements without the signature of a trusted key', async () => {
+it('MON-06 the monitor raises an alarm for statements without the signature of a trusted key', async () => {
   await using stack = await startMonitorStack({ MONITOR_ANCHOR_SECONDS: '10000' })
   const { gateway, look, wait, witness } = stack
   const successor = ed25519Signer(new Uint8Array(32).fill(8))
@@ -203,7 +205,7 @@ it('MON-06 raises an alarm for statements without the signature of a trusted key
   gateway.attest(1)
   const odd = { note: 'no statement' } as never
   gateway.add({ ...bent, body: odd, statement_digest: statementDigest(odd) })
-  // What is no statement is in nobody's way: anchors are looked at, past it.
+  // Entries that are not statements do not block the check of later anchors.
   for (const entry of gateway.entries) entry.anchor = { tx: '1' }
   await gateway.publish()
   const alarms = await look()
@@ -217,7 +219,7 @@ it('MON-06 raises an alarm for statements without the signature of a trusted key
   const progress = await witness.context.database.db.selectFrom('monitored_logs').select('anchored').execute()
   expect(progress).toEqual([{ anchored: 8 }])
 
-  // Since when a key was with a thief: what was there before is not of the thief.
+  // The time when a key was stolen: earlier statements are genuine.
   wait(1000)
   gateway.revocations.push(revocation(successor, NOW + 500))
   gateway.attest(8, { issuedAtUnix: NOW + 10 })
@@ -228,10 +230,10 @@ it('MON-06 raises an alarm for statements without the signature of a trusted key
   expect([revoked!.message, more]).toEqual([expect.stringMatching(/^entry 9: the key was revoked as of /), []])
 })
 
-it('MON-07 raises an alarm for statements with dates that cannot be', async () => {
+it('MON-07 the monitor raises an alarm for statements with impossible dates', async () => {
   await using stack = await startMonitorStack({ MONITOR_TOLERANCE_SECONDS: '60' })
   const { gateway, wait, look } = stack
-  // Whoever looks for the first time cannot know since when it is there.
+  // A first round cannot know how long an entry has been there.
   gateway.attest(1, { issuedAtUnix: NOW - 100_000 })
   await gateway.publish()
   expect(await look()).toEqual([])
@@ -289,7 +291,7 @@ function revocation(by: typeof SIGNER, since: number) {
   return { ...signedChange(body, by.sign(revocationMessage(body))) } as never
 }
 
-/** As anybody can check it. */
+/** Verified like any reader would. */
 function expectFork({ key }: TestGateway, [first, second, path]: readonly string[]): void {
   const [earlier, later] = [first, second].map((text) => readCheckpoint(text!))
   if (typeof earlier !== 'object' || typeof later !== 'object') throw new Error('no checkpoints')

@@ -1,4 +1,4 @@
-// A small gateway with a log, over real HTTP. It is honest until a test makes it otherwise.
+// A small gateway with a log, over real HTTP. It is honest until a test changes it.
 
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -31,7 +31,7 @@ export async function startTestGateway(origin: string) {
   const { key, sign } = testKey(origin, 'log')
   const entries: TestEntry[] = []
   const tiles = new Map<string, Uint8Array>()
-  /** Instead of the honest answer, by how the path begins. */
+  /** Replaces the honest response, by the beginning of the path. */
   const instead = new Map<string, Answer>()
   const gateway = {
     origin,
@@ -39,17 +39,17 @@ export async function startTestGateway(origin: string) {
     entries,
     instead,
     checkpoint: '',
-    /** As the gateway lists them, besides its key. */
+    /** Additional fields of its key list. */
     endorsements: [] as Json[],
     revocations: [] as Json[],
-    /** Of checkpoints. */
+    /** The anchors of checkpoints. */
     anchors: [] as Json[],
     requests: [] as string[],
     url: '',
     /** A line of a policy. */
     line: '',
 
-    /** The next statement of a chain, or another one. */
+    /** Adds the next statement of a chain, or a given one. */
     attest(proof: number, change: Partial<Statement> = {}, signer: Ed25519Signer | null = SIGNER): TestEntry {
       const proofId = proof.toString(16).padStart(32, '0')
       const before = entries.findLast(({ envelope }) => envelope?.body.proof_id === proofId)?.envelope
@@ -76,7 +76,7 @@ export async function startTestGateway(origin: string) {
       return entry
     },
 
-    /** Signs the tree of all entries; of those that were changed since, too. */
+    /** Signs the tree of all entries, including changed ones. */
     async publish(): Promise<string> {
       const leaves = entries.map(({ digest }) => leafHash(bytesOf(digest)))
       const grown = grow(EMPTY_FRONTIER, leaves)

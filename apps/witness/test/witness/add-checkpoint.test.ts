@@ -39,16 +39,16 @@ const withSignatures = (checkpoint: string, signatures: NoteSignature[]) => {
   return formatNote({ text: note.text, signatures: [...note.signatures, ...signatures] })
 }
 
-describe('a log that grows', { shuffle: false }, () => {
+describe('the cosignatures of a growing log', { shuffle: false }, () => {
   const { grown } = logs
   const origin = grown.key.name
 
-  it('WIT-05 nothing is shown of a log before its first checkpoint, nor under another name of its hash', async () => {
+  it('WIT-05 a log has no page before its first checkpoint, or under another spelling of its hash', async () => {
     expect((await lastOf(origin)).status).toBe(404)
     expect((await lastOf('log.example/unknown')).status).toBe(404)
   })
 
-  it('WIT-01 WIT-05 every cosignature vouches for its checkpoint at its time, and the last one is shown', async () => {
+  it('WIT-01 WIT-05 every cosignature vouches for its checkpoint and time, and the last one is shown', async () => {
     const sizes = [0, 3, 3, 8, 300]
     for (const [i, to] of sizes.slice(1).entries()) {
       const from = sizes[i]!
@@ -63,30 +63,30 @@ describe('a log that grows', { shuffle: false }, () => {
     expect((await fetch(`${witness.url}/${upperCase}/checkpoint`)).status).toBe(404)
   })
 
-  it('WIT-02 one of several keys of the log is enough; what others signed is ignored and not kept', async () => {
+  it('WIT-02 one of several keys of the log is sufficient, and signatures of others are dropped', async () => {
     const { text } = checkpointOf(await grown.checkpoint(301)).note
     const ofSecond = { name: origin, keyId: keyId(secondKey), signature: await second.sign(utf8(text)) }
-    const stranger = { name: 'stranger.example', keyId: new Uint8Array(4), signature: new Uint8Array(70) }
-    const checkpoint = formatNote({ text, signatures: [stranger, ofSecond] })
+    const unknownSigner = { name: 'unknown.example', keyId: new Uint8Array(4), signature: new Uint8Array(70) }
+    const checkpoint = formatNote({ text, signatures: [unknownSigner, ofSecond] })
     const { status, text: lines } = await send(requestBody(300, await grown.prove(300, 301), checkpoint))
     expect(status, lines).toBe(200)
     expect(await (await lastOf(origin)).text()).toBe(`${formatNote({ text, signatures: [ofSecond] })}${lines}`)
   })
 
-  it('WIT-01 409 says where to prove from, in its own type', async () => {
+  it('WIT-01 a 409 response names the size to prove from, with its own content type', async () => {
     const { status, text, type } = await send(await grown.request(0, 302))
     expect([status, text, type]).toEqual([409, '301\n', 'text/x.tlog.size'])
   })
 })
 
-it('WIT-01 a log without entries can be cosigned, and grows from there', async () => {
+it('WIT-01 an empty log can be cosigned and grows from there', async () => {
   const { empty } = logs
   expect((await send(await empty.request(0, 0))).status).toBe(200)
   expect((await send(await empty.request(0, 0))).status).toBe(200)
   expect((await send(await empty.request(0, 2))).status).toBe(200)
 })
 
-it('WIT-03 T-106 of many requests at once each begins where the one before ended, and none takes entries back', async () => {
+it('WIT-03 T-106 each of many concurrent requests extends the previous one, and none removes entries', async () => {
   const { raced } = logs
   expect((await send(await raced.request(0, 1))).status).toBe(200)
   const accepted: [from: number, to: number][] = []
@@ -107,7 +107,7 @@ it('WIT-03 T-106 of many requests at once each begins where the one before ended
   expect(checkpointOf(await (await lastOf(raced.key.name)).text()).size).toBe(81)
 })
 
-describe('requests that must change nothing', { shuffle: false }, () => {
+describe('invalid requests', { shuffle: false }, () => {
   const { hostile } = logs
   const { name } = hostile.key
   const forger = testKey('forger', 'log')
@@ -120,30 +120,30 @@ describe('requests that must change nothing', { shuffle: false }, () => {
     expect((await send(await hostile.request(0, 10))).status).toBe(200)
   })
 
-  it('T-106 whatever is malformed is refused as such, before any signature is checked', async () => {
+  it('T-106 malformed requests are rejected before any signature is checked', async () => {
     const good = await hostile.request(10, 20)
     const checkpoint = await hostile.checkpoint(20)
     const malformed: Record<string, string | Uint8Array<ArrayBuffer>> = {
-      'nothing at all': '',
+      'an empty body': '',
       'no old size': good.replace(/^old 10\n/, ''),
       'a leading zero': good.replace('old 10', 'old 010'),
       'a negative size': good.replace('old 10', 'old -1'),
-      'a size beyond all numbers': good.replace('old 10', `old ${'9'.repeat(16)}`),
+      'a size beyond the safe integers': good.replace('old 10', `old ${'9'.repeat(16)}`),
       'CR LF': good.replaceAll('\n', '\r\n'),
-      'no last newline': good.slice(0, -1),
+      'no final newline': good.slice(0, -1),
       'bytes that are not UTF-8': Uint8Array.of(...utf8(good), 0xff),
       'a byte order mark': `\ufeff${good}`,
       'too many hashes': `old 10\n${`${hash}\n`.repeat(64)}\n${checkpoint}`,
       'no checkpoint': 'old 10\n\n',
       'no signature': `old 10\n\n${checkpointOf(checkpoint).note.text}\n`,
       'a checkpoint with a short root': `old 10\n\n${name}\n20\n${hash.slice(4)}\n\n${checkpoint.split('\n\n')[1]}`,
-      'old size above that of the checkpoint': await hostile.request(11, 10),
+      'an old size above the size of the checkpoint': await hostile.request(11, 10),
     }
     for (const [what, body] of Object.entries(malformed)) expect((await send(body)).status, what).toBe(400)
     expect((await send(`old 10\n\n${checkpoint}${'x'.repeat(1_000_000)}`)).status).toBe(413)
   })
 
-  it('T-106 another key cannot sign under the name or the id of the log', async () => {
+  it('T-106 signatures of another key under the name or the id of the log are rejected', async () => {
     const checkpoint = await hostile.checkpoint(20)
     const proof = await hostile.prove(10, 20)
     const { text } = checkpointOf(checkpoint).note
@@ -159,7 +159,7 @@ describe('requests that must change nothing', { shuffle: false }, () => {
       expect((await send(requestBody(10, proof, note))).status, what).toBe(403)
   })
 
-  it('T-106 old checkpoints, wrong proofs and a wrong empty root are refused', async () => {
+  it('T-106 old checkpoints, wrong proofs and a wrong empty root are rejected', async () => {
     const replayed = await hostile.request(5, 7)
     expect(await send(replayed)).toMatchObject({ status: 409, text: '10\n' })
     const longest = `old 10\n${`${hash}\n`.repeat(63)}\n${await hostile.checkpoint(20)}`
@@ -170,7 +170,7 @@ describe('requests that must change nothing', { shuffle: false }, () => {
     expect(await send(requestBody(0, [], empty))).toMatchObject({ status: 409, text: '10\n' })
   })
 
-  it('T-106 a body that stays away holds nobody up, and one without a content type is read', async () => {
+  it('T-106 a stalled body delays no other request, and a body without a content type is read', async () => {
     const ask = (body: string, length: number) => {
       const socket = connect(Number(new URL(witness.url).port), '127.0.0.1')
       socket.write(`POST /add-checkpoint HTTP/1.1\r\nHost: w\r\nContent-Length: ${length}\r\n`)
@@ -183,7 +183,7 @@ describe('requests that must change nothing', { shuffle: false }, () => {
     slow.destroy()
   })
 
-  it('T-106 after all that the log is where it was, and goes on', async () => {
+  it('T-106 the log is unchanged by invalid requests and can be extended', async () => {
     expect(checkpointOf(await (await lastOf(name)).text()).size).toBe(10)
     const repeated = await signedBy(hostile, keyId(hostile.key))
     const note = withSignatures(

@@ -26,7 +26,7 @@ const alarms = async (query = ''): Promise<{ alarms: Alarm[]; next: number | nul
 const health = async () => (await fetch(`${witness.url}/health`)).json()
 
 describe('the alarms of a witness', { shuffle: false }, () => {
-  it('WIT-06 a second root at a cosigned size is an alarm with both checkpoints, whatever old size it came with', async () => {
+  it('WIT-06 a second root at a cosigned size raises an alarm with both checkpoints, whatever the old size of the request', async () => {
     expect(await alarms()).toEqual({ alarms: [], next: null })
     const { status, text, type } = await post(witness.url, requestBody(10, [], await forked(10)))
     expect([status, type], text).toEqual([409, 'text/plain; charset=utf-8'])
@@ -46,7 +46,7 @@ describe('the alarms of a witness', { shuffle: false }, () => {
     }
   })
 
-  it('WIT-06 T-106 a checkpoint that was not shown to follow is an alarm until it is, once however often it comes', async () => {
+  it('WIT-06 T-106 a checkpoint without a valid proof raises one alarm until it is proven, however often it is sent', async () => {
     const wrong = requestBody(10, [new Uint8Array(32)], await log.checkpoint(12))
     for (let i = 0; i < 3; i++) expect((await post(witness.url, wrong)).status).toBe(422)
     expect((await post(witness.url, requestBody(10, [], await forked(13)))).status).toBe(422)
@@ -58,7 +58,7 @@ describe('the alarms of a witness', { shuffle: false }, () => {
     expect(await health()).toMatchObject({ open_alarms: 3 })
   })
 
-  it('WIT-06 alarms come in pages, the newest first, and each was logged once', async () => {
+  it('WIT-06 alarms are returned in pages, newest first, and each was logged once', async () => {
     const first = await alarms('?limit=3')
     expect(first.alarms).toHaveLength(3)
     const rest = await alarms(`?limit=3&before=${first.next}`)
@@ -71,25 +71,25 @@ describe('the alarms of a witness', { shuffle: false }, () => {
     ])
   })
 
-  it('T-106 what a log can make the witness keep is bounded, and the newest fork is among it', async () => {
+  it('T-106 the stored alarms of a log are bounded and include the newest fork', async () => {
     const { db } = witness.context.database
-    const kept = async (kind: AlarmKind) =>
+    const storedAlarms = async (kind: AlarmKind) =>
       await db.selectFrom('alarms').select(['cause', 'resolved_at']).where('kind', '=', kind).orderBy('id').execute()
     const about = { origin: 'log.example', kind: 'fork' } as const
     const row = { ...about, message: '', evidence: '[]', raised_at: 0, resolved_at: null }
     const rows = Array.from({ length: 998 }, (_, i) => ({ ...row, cause: `${i}` }))
     await writable(db).insertInto('alarms').values(rows).execute()
-    const first = (await kept('fork'))[0]
+    const first = (await storedAlarms('fork'))[0]
     const before = lines.length
     for (const root of [1, 2]) {
       const fork = await log.signHead({ size: 12, root: new Uint8Array(32).fill(root) })
       expect((await post(witness.url, requestBody(12, [], fork))).status).toBe(409)
       const found = (await alarms('?limit=3')).alarms
       expect(found.find(({ kind }) => kind === 'fork')?.evidence.at(-1)).toBe(fork)
-      expect(await kept('fork')).toHaveLength(1000)
+      expect(await storedAlarms('fork')).toHaveLength(1000)
     }
-    expect((await kept('fork'))[0]).toEqual(first)
-    expect(await kept('too_many')).toEqual([{ cause: 'fork', resolved_at: null }])
+    expect((await storedAlarms('fork'))[0]).toEqual(first)
+    expect(await storedAlarms('too_many')).toEqual([{ cause: 'fork', resolved_at: null }])
     expect(lines.slice(before).map(({ kind }) => kind)).toEqual(['too_many'])
 
     const unproven = Array.from({ length: 1200 }, (_, i) => {
@@ -98,19 +98,19 @@ describe('the alarms of a witness', { shuffle: false }, () => {
     await writable(db).insertInto('alarms').values(unproven).execute()
     const wrong = requestBody(12, [], await forked(14))
     expect((await post(witness.url, wrong)).status).toBe(422)
-    const unproved = await kept('unproven')
+    const unproved = await storedAlarms('unproven')
     expect(unproved).toHaveLength(1000)
     expect(unproved.at(-1)).toMatchObject({ cause: expect.stringMatching(/^14 /), resolved_at: null })
     await writable(db).updateTable('alarms').set({ resolved_at: null }).where('kind', '=', 'unproven').execute()
     expect((await post(witness.url, requestBody(12, [], await forked(15)))).status).toBe(422)
-    expect((await kept('unproven')).map(({ cause }) => cause)).toEqual(unproved.map(({ cause }) => cause))
-    expect((await kept('too_many')).map(({ cause }) => cause)).toEqual(['fork', 'unproven'])
+    expect((await storedAlarms('unproven')).map(({ cause }) => cause)).toEqual(unproved.map(({ cause }) => cause))
+    expect((await storedAlarms('too_many')).map(({ cause }) => cause)).toEqual(['fork', 'unproven'])
     await writable(db).updateTable('alarms').set({ resolved_at: 2 }).where('kind', '=', 'unproven').execute()
     expect((await post(witness.url, requestBody(12, [], await forked(16)))).status).toBe(422)
-    expect((await kept('too_many')).map(({ resolved_at }) => resolved_at === null)).toEqual([true, false])
+    expect((await storedAlarms('too_many')).map(({ resolved_at }) => resolved_at === null)).toEqual([true, false])
   })
 
-  it('WIT-09 a page says who the witness is, in the words of a policy', async () => {
+  it('WIT-09 a page describes the witness in the format of a policy', async () => {
     const answer = await fetch(witness.url)
     expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8')
     const page = await answer.text()

@@ -1,4 +1,4 @@
-// The scenarios of another witness (litewitness) with its keys, checkpoints and proofs.
+// The test scenarios of another witness (litewitness), with its keys, checkpoints and proofs.
 
 import { forAllTests } from '@svc/devnet/for-tests'
 import { startTestWitness } from '@svc/devnet/services/witness'
@@ -43,18 +43,18 @@ const body = (
 
 const witness = forAllTests(() => startTestWitness([LOG, OTHER_LOG]))
 
-it('WIT-01 answers as other witnesses do, request by request', async () => {
+it('WIT-01 the witness gives the same responses as another implementation', async () => {
   const COSIGNED = [200, expect.stringMatching(/^— witness\.example \S{104}\n$/)]
   const broken = `${SIGNED[3].slice(0, -2)}s=`
   const steps: [string, string, unknown[]][] = [
     ['a first checkpoint', body(0, [], 1), COSIGNED],
     ['a broken signature', body(1, TO_3, 3, { signature: broken }), [403, expect.any(String)]],
     ['an unknown log', body(1, TO_3, 3, { origin: ORIGIN.replace(/2$/, '1') }), [404, expect.any(String)]],
-    ['no old size to begin with', body(0, [], 3), [409, '1\n']],
+    ['an old size of zero after the first checkpoint', body(0, [], 3), [409, '1\n']],
     ['no proof', body(1, [], 3), [422, expect.any(String)]],
     ['a wrong proof', body(1, WRONG_TO_3, 3), [422, expect.any(String)]],
     ['a right proof', body(1, TO_3, 3), COSIGNED],
-    ['the same again', body(3, [], 3), COSIGNED],
+    ['the same checkpoint again', body(3, [], 3), COSIGNED],
     ['an old size that is past', body(1, FROM_1_TO_5, 5), [409, '3\n']],
     ['the right old size', body(3, FROM_3_TO_5, 5), COSIGNED],
     ['an older checkpoint', body(1, TO_3, 3), [409, '5\n']],
@@ -65,7 +65,7 @@ it('WIT-01 answers as other witnesses do, request by request', async () => {
   }
 })
 
-it('WIT-02 keeps logs apart by their origin', async () => {
+it('WIT-02 the witness separates logs by their origin', async () => {
   const signature = '7BKT0gOfNZ1J0So9unY3BZtm2YkPIoNYM/dce0Z2avJDs8dxN6ts9bOSwwrVrbjm6P9K3ZxpK6jJngOG6YvGGzV/lwo='
   expect(await post(witness.url, body(0, [], 1, { origin: OTHER, signature }))).toMatchObject({ status: 200 })
 })

@@ -6,7 +6,7 @@ import { isConsistent } from '@svc/protocol/transparency/tree'
 import { expect, it } from 'vitest'
 import { readRequest } from '../../src/witness/read-request.ts'
 
-it('T-129 T-52 no made-up input breaks the rules of requests for cosignatures', async () => {
+it('T-129 T-52 no made-up input breaks the rules of cosignature requests', async () => {
   expect(
     await problemWith({
       examples: [growthRequest],

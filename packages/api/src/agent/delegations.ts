@@ -9,7 +9,7 @@ import { Tasks } from './tasks.ts'
 export const TASK_NAMES = ['mirror', 'watch', 'tell'] as const
 export type TaskName = (typeof TASK_NAMES)[number]
 
-/** Waiting for the owner to register the key, working, without a paid subscription, key removed, ended. */
+/** Waiting for the owner to register the key, at work, unpaid, with its key removed, ended. */
 export const DELEGATION_STATUSES = ['pending', 'active', 'paused', 'revoked', 'ended'] as const
 export type DelegationStatus = (typeof DELEGATION_STATUSES)[number]
 
@@ -21,7 +21,7 @@ const NextStep = Type.Object(
     url: Type.String(),
     body: Type.Object({ pubkey: Type.String() }),
   },
-  { title: 'NextStep', description: 'What the owner sends to the gateway, signed, to let the agent in.' },
+  { title: 'NextStep', description: 'The signed request by which the owner registers the agent at the gateway.' },
 )
 
 const Run = Type.Object(
@@ -30,7 +30,7 @@ const Run = Type.Object(
     started_at: Timestamp(),
     finished_at: OrNull(Timestamp()),
     outcome: Words(['running', 'done', 'failed', 'stopped']),
-    summary: Type.Record(Type.String(), Type.Unknown(), { description: 'What was done, in numbers and words.' }),
+    summary: Type.Record(Type.String(), Type.Unknown(), { description: 'A summary of the run, as named values.' }),
   },
   { title: 'Run' },
 )
@@ -70,7 +70,7 @@ export const Finding = Type.Object(
   },
   {
     title: 'Finding',
-    description: 'An entry of the signed log of a delegation; each names the digest of the one before.',
+    description: 'An entry in the signed log of a delegation. Each entry names the digest of the previous one.',
   },
 )
 export type Finding = Static<typeof Finding>
@@ -79,15 +79,17 @@ const summary = {
   delegation_id: DelegationId,
   receipt_id: Type.String(),
   locker_id: Type.String(),
-  agent_pubkey: Type.String({ description: 'The key of this delegation alone, base58.' }),
+  agent_pubkey: Type.String({ description: 'The key of this delegation only, base58.' }),
   status: Words(DELEGATION_STATUSES),
   tasks: Tasks,
   created_at: Timestamp(),
-  registered_at: OrNull(Timestamp('When the gateway first let the key in.')),
+  registered_at: OrNull(Timestamp('When the gateway first accepted the key.')),
   ended_at: OrNull(Timestamp()),
-  findings: Type.Integer({ description: 'How many entries the log has.' }),
-  alerts: Type.Integer({ description: 'How many of them are alerts.' }),
-  next_runs: Type.Record(Type.String(), Timestamp(), { description: 'By task, while it is at work.' }),
+  findings: Type.Integer({ description: 'The number of entries in the log.' }),
+  alerts: Type.Integer({ description: 'The number of alerts among them.' }),
+  next_runs: Type.Record(Type.String(), Timestamp(), {
+    description: 'The time of the next run of each task, while the delegation is active.',
+  }),
 }
 
 export const DelegationSummary = Type.Object(summary, { title: 'DelegationSummary' })
@@ -98,22 +100,24 @@ export const Delegation = Type.Object(
     ...summary,
     next_step: Type.Optional(NextStep),
     webhook_secret: Type.Optional(
-      Type.String({ description: 'Checks the signature of what is sent to the address of `tell`.' }),
+      Type.String({
+        description: 'The secret that signs messages to the address of `tell`. The receiver verifies them with it.',
+      }),
     ),
     told: Type.Optional(
       Type.Object(
         {
           delivered: Type.Integer(),
-          undelivered: Type.Integer({ description: 'Waiting, or given up.' }),
-          last_error: OrNull(Type.String({ description: 'Why the newest of them was not accepted yet.' })),
+          undelivered: Type.Integer({ description: 'Findings that are waiting to be sent, or were abandoned.' }),
+          last_error: OrNull(Type.String({ description: 'Why the newest of them has not been accepted.' })),
         },
         { description: 'The outcome of sending findings to the address of `tell`.' },
       ),
     ),
-    runs: Type.Array(Run, { description: 'The newest first.' }),
-    log: Type.Array(Finding, { description: 'Entries after `after`, the oldest first.' }),
+    runs: Type.Array(Run, { description: 'Newest first.' }),
+    log: Type.Array(Finding, { description: 'Entries that follow `after`, oldest first.' }),
     next_after: Type.Optional(
-      Type.Integer({ description: 'Present when there are more entries: send it as `after`.' }),
+      Type.Integer({ description: 'Present when there are more entries. Send it as `after` to read them.' }),
     ),
   },
   { title: 'Delegation' },
@@ -128,7 +132,7 @@ export const DelegateAnswer = Type.Object(
     receipt_id: Type.String(),
     locker_id: Type.String(),
     ops: Type.Array(Type.String()),
-    expires_at: Timestamp('Of the subscription.'),
+    expires_at: Timestamp('When the subscription ends.'),
     status: Words(DELEGATION_STATUSES),
     tasks: Tasks,
     webhook_secret: Type.Optional(Type.String()),
@@ -151,13 +155,13 @@ const COMMON_ERRORS = [...ENVELOPE_ERRORS, 'AUDIENCE_MISMATCH', 'RATE_LIMITED', 
 export const delegate = endpoint({
   name: 'delegate',
   method: 'POST',
-  // A delegated locker keeps its delegation.
+  // A locker that is delegated again keeps its delegation.
   repeatable: true,
   path: '/v1/delegate',
   auth: { ops: ['locker:admin'] },
-  summary: 'Hand a locker to the agent, or change what it does there; the owner signs',
+  summary: 'Delegate a locker to the agent, or change its tasks; signed by the owner',
   requestHeaders: Type.Object({ 'X-Svc-Identity': Type.Optional(Identity) }),
-  // Fifty sources with the longest addresses.
+  // Fits fifty sources with URLs of the maximum length.
   maxBodyBytes: 163_840,
   body: Type.Object({
     receipt_id: Type.String({ maxLength: 128 }),
@@ -181,7 +185,7 @@ export const listDelegations = endpoint({
   method: 'GET',
   path: '/v1/delegations',
   auth: { ops: ['locker:read'] },
-  summary: 'The subscription of the signer, and all that was delegated',
+  summary: 'The subscription and the delegations of the signer',
   requestHeaders,
   responses: { 200: DelegationList },
   headers: NO_STORE,
@@ -193,12 +197,16 @@ export const readDelegation = endpoint({
   method: 'GET',
   path: '/v1/delegations/{delegation_id}',
   auth: { ops: ['locker:read'] },
-  summary: 'What the agent did at a locker and what it found, as a signed log',
+  summary: 'The runs and findings of a delegation, as a signed log',
   requestHeaders,
   params,
   query: Type.Object({
     after: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: 2 ** 31, description: 'Sequence of the last entry known.' }),
+      Type.Integer({
+        minimum: 0,
+        maximum: 2 ** 31,
+        description: 'The sequence of the last entry that the caller has.',
+      }),
     ),
   }),
   responses: { 200: Delegation },
@@ -211,7 +219,7 @@ export const endDelegation = endpoint({
   method: 'DELETE',
   path: '/v1/delegations/{delegation_id}',
   auth: { ops: ['locker:admin'] },
-  summary: 'End a delegation: no more work; its log stays',
+  summary: 'End a delegation: its tasks stop, and its log remains',
   requestHeaders,
   params,
   responses: { 200: DelegationSummary },

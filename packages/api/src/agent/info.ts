@@ -13,7 +13,7 @@ const CheckState = Words(['ok', 'disabled', 'failing'])
 export const AgentHealth = Type.Object(
   {
     status: Words(['ok', 'degraded']),
-    version: Type.String({ description: 'Of the interface.' }),
+    version: Type.String({ description: 'The version of the interface.' }),
     release: gateway.Release,
     time: Timestamp(),
     checks: Type.Object({
@@ -22,11 +22,11 @@ export const AgentHealth = Type.Object(
       ...byChainCheck(() => CheckState),
     }),
     warnings: Type.Optional(
-      Type.Array(Type.String(), { description: 'What needs the attention of the operator, as sentences.' }),
+      Type.Array(Type.String(), { description: "Problems that need the admin's attention, as sentences." }),
     ),
     not_offered: Type.Optional(
       Type.Array(gateway.NotOffered, {
-        description: 'Ways to pay that quotes leave out, also by choice of the operator.',
+        description: 'Assets that quotes leave out, whether because of a problem or by configuration.',
       }),
     ),
   },
@@ -45,7 +45,7 @@ export const AgentDiscovery = Type.Object(
     subscription: Type.Object({ subscription_days: Type.Literal(SUBSCRIPTION_DAYS), price_usd: Type.Number() }),
     signing_key: Type.Object(
       { alg: Type.Literal('ed25519'), public_key_hex: Hex(32) },
-      { description: 'Signs the receipts and the findings of this service.' },
+      { description: 'The key that signs receipts and findings of this service.' },
     ),
     auth: Type.Object({
       envelope_header: Type.String(),
@@ -63,7 +63,7 @@ export type AgentDiscovery = Static<typeof AgentDiscovery>
 export const health = endpoint({
   ...gateway.health,
   name: 'agentHealth',
-  summary: 'Whether the agent service can serve, and what each of its parts says',
+  summary: 'The health of the agent service and of each of its parts',
   responses: { 200: AgentHealth, 503: AgentHealth },
 })
 

@@ -1,4 +1,4 @@
-// Paying a subscription from a browser page, as storage is paid at the gateway.
+// Paying for a subscription from a browser page, in the same way as for storage at the gateway.
 
 import { endpoint } from '../endpoint.ts'
 import * as gateway from '../payment.ts'

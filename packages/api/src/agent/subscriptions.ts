@@ -11,7 +11,7 @@ export const SUBSCRIPTION_DAYS = 30
 export const Identity = Type.String({
   minLength: 32,
   maxLength: 44,
-  description: 'Who pays and owns: base58 of an Ed25519 key, or 0x and an EVM address.',
+  description: 'The wallet that pays and owns: an Ed25519 key in base58, or an EVM address with 0x.',
 })
 
 export const Subscription = Type.Object(
@@ -52,7 +52,7 @@ export const requestSubscription = endpoint({
   path: '/v1/service/request',
   auth: 'public',
   summary:
-    'Ask for a quote for thirty days; the answer is 402 with what to pay, or the receipt where a payment credential is sent',
+    'Request a quote for thirty days; answers 402 with the quote, or the receipt if a payment credential is sent',
   requestHeaders: Type.Object(PaymentHeaders),
   query: Type.Object(LegChoice),
   responses: { 200: SubscriptionConfirmation, 402: SubscriptionQuote },
@@ -75,11 +75,11 @@ export const requestSubscription = endpoint({
 export const confirmSubscription = endpoint({
   name: 'confirmSubscription',
   method: 'POST',
-  // A payment extends the subscription once.
+  // Each payment extends the subscription only once.
   repeatable: true,
   path: '/v1/service/confirm',
   auth: 'public',
-  summary: 'Show the transaction that paid a quote; the subscription begins, or is extended',
+  summary: 'Confirm the transaction that paid a quote; the subscription begins or is extended',
   requestHeaders: Type.Object({
     'X402-TX': Type.Optional(Type.String({ description: 'The transaction that paid.' })),
     'X-Svc-Identity': Identity,

@@ -2,8 +2,8 @@
 
 import Type, { type Static } from 'typebox'
 
-const Hours = Type.Integer({ minimum: 1, maximum: 720, description: 'How often.' })
-const PublicUrl = Type.String({ pattern: '^https://', maxLength: 2048, description: 'Public, over https.' })
+const Hours = Type.Integer({ minimum: 1, maximum: 720, description: 'Hours between two runs.' })
+const PublicUrl = Type.String({ pattern: '^https://', maxLength: 2048, description: 'A public https URL.' })
 
 export const Mirror = Type.Object(
   {
@@ -13,7 +13,7 @@ export const Mirror = Type.Object(
     }),
     every_hours: Type.Optional(Hours),
   },
-  { title: 'Mirror', description: 'Fetch these addresses into the locker, repeatedly.' },
+  { title: 'Mirror', description: 'Fetch these URLs into the locker, repeatedly.' },
 )
 export type Mirror = Static<typeof Mirror>
 
@@ -21,10 +21,10 @@ const Watch = Type.Object(
   {
     every_hours: Type.Optional(Hours),
     read_bytes: Type.Optional(
-      Type.Boolean({ description: 'Whether files are read back and hashed, or only their records compared.' }),
+      Type.Boolean({ description: 'True: files are read back and hashed. False: only their records are compared.' }),
     ),
   },
-  { title: 'Watch', description: 'Compare the files and statements of the locker with what was seen before.' },
+  { title: 'Watch', description: "Compare the locker's files and statements with those of the previous run." },
 )
 
 export const Tell = Type.Object(
@@ -32,7 +32,7 @@ export const Tell = Type.Object(
     url: PublicUrl,
     only_alerts: Type.Optional(Type.Boolean({ description: 'Whether only alerts are sent.' })),
   },
-  { title: 'Tell', description: 'Send findings to an address, signed as Standard Webhooks are.' },
+  { title: 'Tell', description: 'Send findings to a URL, signed as in Standard Webhooks.' },
 )
 export type Tell = Static<typeof Tell>
 
@@ -42,6 +42,6 @@ export const Tasks = Type.Object(
 )
 export type Tasks = Static<typeof Tasks>
 
-/** The default tasks, and how often they run. */
+/** The default tasks and their interval. */
 export const DEFAULT_HOURS = 24
 export const DEFAULT_TASKS: Tasks = { watch: { every_hours: DEFAULT_HOURS, read_bytes: true } }

@@ -1,4 +1,4 @@
-// What the operator's endpoints share.
+// Parts shared by the admin's endpoints.
 
 import Type from 'typebox'
 import { NO_STORE, Timestamp } from '../wire.ts'
@@ -19,17 +19,17 @@ export const Count = (description?: string) => Type.Integer({ minimum: 0, ...(de
 export const Amount = (description: string) => Type.String({ pattern: '^(0|[1-9][0-9]*)$', description })
 export const Usd = (description: string) => Type.Number({ description })
 
-/** Why somebody acts. It stands in the audit log for good. */
+/** The reason for an action. The audit log stores it permanently. */
 export const Reason = Type.String({
   minLength: 3,
   maxLength: 500,
   pattern: '\\S',
-  description: 'Why. It is kept in the audit log.',
+  description: 'The reason for the action. The audit log stores it.',
 })
 
-export const Changed = Type.Boolean({ description: 'False where this was done before: nothing happened now.' })
+export const Changed = Type.Boolean({ description: 'False if this had already been done, so nothing changed.' })
 
 export const Range = {
-  from: Type.Optional(Timestamp('From this time on.')),
-  to: Type.Optional(Timestamp('Before this time; now by default.')),
+  from: Type.Optional(Timestamp('The beginning of the range, inclusive.')),
+  to: Type.Optional(Timestamp('The end of the range, exclusive. The default is now.')),
 }

@@ -28,12 +28,14 @@ export const AuditEntry = Type.Object(
       'restore_log',
       'begin_log',
     ]),
-    target: Type.String({ description: 'The job, locker, transaction or key, or `database`, or `log`.' }),
+    target: Type.String({
+      description: 'The job, locker, transaction or key that was acted on, or `database`, or `log`.',
+    }),
     outcome: Words(['done', 'refused']),
     reason: Type.String(),
     details: Type.Record(Type.String(), Type.Unknown()),
     previous_hash: Type.String(),
-    hash: Type.String({ description: 'SHA-256, hex, over everything above.' }),
+    hash: Type.String({ description: 'SHA-256, in hex, over the fields above.' }),
   },
   { title: 'AuditEntry' },
 )
@@ -41,14 +43,20 @@ export type AuditEntry = Static<typeof AuditEntry>
 
 export const AuditLog = Type.Object(
   {
-    entries: Type.Array(AuditEntry, { description: 'The newest first.' }),
+    entries: Type.Array(AuditEntry, { description: 'Newest first.' }),
     next_cursor: Type.Optional(Type.String()),
     chain: Type.Object({
-      intact: Type.Boolean({ description: 'Whether every entry follows from the one before.' }),
+      intact: Type.Boolean({ description: 'Whether every entry follows from the previous one.' }),
       entries: Count(),
-      head: OrNull(Type.String({ description: 'Sequence and hash of the last entry. Keep it elsewhere.' })),
-      broken_at: OrNull(Type.Integer({ description: 'The first entry that is changed, missing or out of place.' })),
-      checked_at: Timestamp('When all entries were computed again. Those that came later were checked as they came.'),
+      head: OrNull(
+        Type.String({
+          description: 'The sequence and hash of the last entry. Store them elsewhere to detect a changed log.',
+        }),
+      ),
+      broken_at: OrNull(
+        Type.Integer({ description: 'The first entry that was changed, is missing or is out of order.' }),
+      ),
+      checked_at: Timestamp('When all entries were last recomputed. Later entries were checked when they were added.'),
     }),
   },
   { title: 'AuditLog' },
@@ -59,7 +67,7 @@ export const auditLog = endpoint({
   ...reading,
   name: 'auditLog',
   path: `${BASE}/audit`,
-  summary: 'What was done by hand, by whom and why; also attempts that were refused',
+  summary: 'Actions taken by hand, with their actor and reason; refused attempts included',
   query: Type.Object({
     target: Type.Optional(
       Type.String({ maxLength: 200, description: 'Only entries about this job, locker or payment.' }),

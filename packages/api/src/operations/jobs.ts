@@ -10,9 +10,9 @@ const JobFacts = {
   kind: Type.String(),
   state: JobState,
   attempts: Count('Runs started.'),
-  due_at: OrNull(Timestamp('When it runs; null for jobs that run or are dead.')),
-  failed_at: OrNull(Timestamp('Of a dead job.')),
-  error: OrNull(Type.String({ description: 'Of a dead job: why its last run failed.' })),
+  due_at: OrNull(Timestamp('When the job runs next. Null for jobs that are running or dead.')),
+  failed_at: OrNull(Timestamp('When a dead job failed.')),
+  error: OrNull(Type.String({ description: 'Why the last run of a dead job failed.' })),
 }
 
 export const AdminJob = Type.Object(JobFacts, { title: 'AdminJob' })
@@ -21,8 +21,8 @@ export type AdminJob = Static<typeof AdminJob>
 export const AdminJobDetails = Type.Object(
   {
     ...JobFacts,
-    key: OrNull(Type.String({ description: 'While a job of the same kind and key waits, no other is added.' })),
-    payload: Type.Record(Type.String(), Type.Unknown(), { description: 'What it works on, without secrets.' }),
+    key: OrNull(Type.String({ description: 'While a job of this kind and key is waiting, no other is added.' })),
+    payload: Type.Record(Type.String(), Type.Unknown(), { description: 'The input of the job, without secrets.' }),
   },
   { title: 'AdminJobDetails' },
 )
@@ -32,7 +32,7 @@ export const adminJobs = endpoint({
   ...reading,
   name: 'adminJobs',
   path: `${BASE}/jobs`,
-  summary: 'Jobs in one state: dead ones with the newest first, others with the next due first',
+  summary: 'List the jobs in one state: dead jobs newest first, other jobs next due first',
   query: Type.Object({
     state: Type.Optional(Type.Enum(['waiting', 'delayed', 'running', 'dead'], { default: 'dead' })),
     kind: Type.Optional(Type.String({ maxLength: 100 })),
@@ -51,7 +51,7 @@ export const adminJob = endpoint({
   ...reading,
   name: 'adminJob',
   path: `${BASE}/jobs/{job_id}`,
-  summary: 'One job: what it works on, and why it failed',
+  summary: 'One job with its input, and why it failed',
   params: JobPath,
   responses: { 200: AdminJobDetails },
   errors: ['INTERNAL_AUTH_REQUIRED', 'job_not_found', 'validation_error'],
@@ -63,14 +63,16 @@ export const retryJob = endpoint({
   method: 'POST',
   repeatable: true,
   path: `${BASE}/jobs/{job_id}/retry`,
-  summary: 'Enqueue a dead job again; once, however often this is sent',
+  summary: 'Enqueue a dead job again; a repeated call does it only once',
   params: JobPath,
   body: Type.Object({ reason: Reason }),
   responses: {
     200: Type.Object({
       ok: Type.Literal(true),
       changed: Changed,
-      job_id: OrNull(Type.String({ description: 'Of the new job. Null: one that does the same waits already.' })),
+      job_id: OrNull(
+        Type.String({ description: 'The id of the new job. Null if an identical job is already waiting.' }),
+      ),
     }),
   },
   errors: [...ACT_ERRORS, 'job_not_found'],
@@ -82,7 +84,7 @@ export const deleteJob = endpoint({
   method: 'POST',
   repeatable: true,
   path: `${BASE}/jobs/{job_id}/delete`,
-  summary: 'Delete a dead job: what it was to do is given up',
+  summary: 'Delete a dead job, abandoning its work',
   params: JobPath,
   body: Type.Object({ reason: Reason }),
   responses: { 200: Type.Object({ ok: Type.Literal(true), changed: Changed }) },

@@ -8,7 +8,7 @@ import { AuditEntry } from './audit-log.ts'
 const AdminRestriction = Type.Object({
   state: Words(['frozen', 'taken_down']),
   since: Timestamp(),
-  notice: OrNull(Type.String({ description: 'What its owner is told.' })),
+  notice: OrNull(Type.String({ description: 'The message that the owner receives.' })),
 })
 
 const AdminLockerFacts = {
@@ -19,7 +19,7 @@ const AdminLockerFacts = {
   network: Type.String(),
   provider: Type.String(),
   file_count: Count(),
-  total_bytes: Count('Of all files, confirmed or not.'),
+  total_bytes: Count('The size of all files, confirmed or not.'),
   created_at: Timestamp(),
   expires_at: Timestamp(),
   ended: Type.Boolean(),
@@ -33,7 +33,7 @@ export const findLockers = endpoint({
   ...reading,
   name: 'findLockers',
   path: `${BASE}/lockers`,
-  summary: 'Lockers by locker id, receipt id, transaction, or wallet of the owner or an operator; the newest first',
+  summary: 'Find lockers by locker id, receipt id, transaction, or wallet of the owner or an operator; newest first',
   query: Type.Object({
     q: Type.String({ minLength: 3, maxLength: 200 }),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 100 })),
@@ -48,11 +48,11 @@ export const findLockers = endpoint({
 export const AdminLockerDetails = Type.Object(
   {
     ...AdminLockerFacts,
-    bytes: Used('Of all files, confirmed or not.'),
-    files: Used('Entries of the manifest.'),
-    egress: Used('Bytes sent by the public link and short URLs, about.'),
+    bytes: Used('The size of all files, confirmed or not.'),
+    files: Used('The number of entries in the manifest.'),
+    egress: Used('The approximate number of bytes sent by the public link and short URLs.'),
     public_link: Words(['open', 'closed']),
-    audit: Type.Array(AuditEntry, { description: 'The newest 100 that are about this locker.' }),
+    audit: Type.Array(AuditEntry, { description: 'The newest 100 entries about this locker.' }),
   },
   { title: 'AdminLockerDetails' },
 )
@@ -64,7 +64,7 @@ export const adminLocker = endpoint({
   ...reading,
   name: 'adminLocker',
   path: `${BASE}/lockers/{locker_id}`,
-  summary: 'One locker, and what was done to it by hand',
+  summary: 'One locker, and the actions taken on it by hand',
   params: LockerPath,
   responses: { 200: AdminLockerDetails },
   errors: ['INTERNAL_AUTH_REQUIRED', 'locker_not_found', 'validation_error'],
@@ -75,12 +75,13 @@ export const restrictLocker = endpoint({
   name: 'restrictLocker',
   method: 'PUT',
   path: `${BASE}/lockers/{locker_id}/restriction`,
-  summary: 'Freeze a locker (no writes, no new links), take it down (its bytes are not served), or lift that',
+  summary:
+    'Freeze a locker (no writes, no new links), take it down (its files are not served), or lift the restriction',
   params: LockerPath,
   body: Type.Object({
     restriction: Words(['none', 'frozen', 'taken_down']),
     reason: Reason,
-    notice: Type.Optional(Type.String({ maxLength: 500, description: 'What its owner is told.' })),
+    notice: Type.Optional(Type.String({ maxLength: 500, description: 'The message that the owner receives.' })),
   }),
   responses: {
     200: Type.Object({ ok: Type.Literal(true), changed: Changed, locker: AdminLocker }),

@@ -1,4 +1,4 @@
-// Who is asking, and the business and its health at a glance.
+// The identity of the caller, and an overview of the business and its health.
 
 import Type, { type Static } from 'typebox'
 import { endpoint } from '../endpoint.ts'
@@ -8,7 +8,7 @@ import { BASE, Count, reading, Usd } from './admin-endpoint.ts'
 
 export const AdminIdentity = Type.Object(
   {
-    identity: Type.String({ description: 'As the audit log names it.' }),
+    identity: Type.String({ description: 'The identity that the audit log records.' }),
     kind: Words(['oidc', 'secret', 'development']),
     may_act: Type.Boolean({ description: 'Whether ADMINS names this identity.' }),
   },
@@ -20,7 +20,7 @@ export const adminIdentity = endpoint({
   ...reading,
   name: 'adminIdentity',
   path: `${BASE}/identity`,
-  summary: 'Who the caller is, and whether they may act',
+  summary: 'The identity of the caller, and whether they may act',
   responses: { 200: AdminIdentity },
   errors: ['INTERNAL_AUTH_REQUIRED'],
 })
@@ -37,18 +37,18 @@ const AdminBudget = Type.Object({
 
 const JobStates = {
   waiting: Count('Due.'),
-  delayed: Count('Not yet due, or waiting for a retry.'),
+  delayed: Count('Jobs that are not yet due, or are waiting for a retry.'),
   running: Count(),
-  dead: Count('Failed for good.'),
+  dead: Count('Jobs that failed permanently.'),
 }
 
 const AdminKey = Type.Object({
   use: Words(['statement', 'publication', 'short-url', 'log']),
   id: Type.String({
-    description: 'Of a statement key its key id, of the log its verifier key, of the others the public key.',
+    description: 'For a statement key its key id, for the log its verifier key, for others the public key.',
   }),
   status: Words(['active', 'retired', 'revoked']),
-  valid_from: OrNull(Timestamp('Null for keys whose age the gateway does not keep.')),
+  valid_from: OrNull(Timestamp('Null for keys whose age the gateway does not record.')),
   valid_to: OrNull(Timestamp()),
   age_seconds: OrNull(Count('Since `valid_from`.')),
 })
@@ -56,7 +56,7 @@ const AdminKey = Type.Object({
 const FeedPrice = Type.Object({
   symbol: Type.String(),
   state: Words(['ok', 'last_price', 'configured', 'missing', 'not_asked']),
-  usd: OrNull(Type.String({ description: 'The price that quotes use now.' })),
+  usd: OrNull(Type.String({ description: 'The price that quotes currently use.' })),
   as_of: OrNull(Timestamp('When the price was published.')),
   age_seconds: OrNull(Count()),
 })
@@ -69,21 +69,21 @@ const PriceFeed = Type.Object(
   {
     title: 'PriceFeed',
     description:
-      '`last_price` and `configured` stand in for a price that the feed does not give; a coin that is `missing` is not sold. `disabled`: nothing that is sold needs a price.',
+      '`last_price` and `configured` replace a price that the feed does not return. A coin with a `missing` price is not offered. `disabled`: no offered asset needs a price.',
   },
 )
 export type PriceFeed = Static<typeof PriceFeed>
 
 export const AdminOverview = Type.Object(
   {
-    lockers: Count('How many were opened.'),
+    lockers: Count('The number of lockers opened.'),
     frozen: Count(),
     taken_down: Count(),
     files: Count(),
-    bytes: Count('Of all files, confirmed or not.'),
+    bytes: Count('The size of all files, confirmed or not.'),
     purchases: Count('Receipts, renewals included.'),
-    price_usd_total: Usd('What all purchases were quoted at.'),
-    counted_at: Timestamp('When the numbers above were counted; now and then, not at each request.'),
+    price_usd_total: Usd('The sum of the quoted prices of all purchases.'),
+    counted_at: Timestamp('When the numbers above were counted. They are counted periodically, not on each request.'),
     attestations: Type.Pick(AttestHealth, ['counts', 'oldest_nonfinal_age_sec', 'nonfinal_unknown_age']),
     anchors: OrNull(AttestHealth.properties.anchors),
     budgets: Type.Array(AdminBudget),
@@ -103,7 +103,7 @@ export const adminOverview = endpoint({
   ...reading,
   name: 'adminOverview',
   path: `${BASE}/overview`,
-  summary: 'The business and its health at a glance',
+  summary: 'An overview of the business and its health',
   responses: { 200: AdminOverview },
   errors: ['INTERNAL_AUTH_REQUIRED'],
 })
@@ -114,13 +114,17 @@ const RouteTimes = Type.Object({
   requests: Count(),
   server_errors: Count('Answers of 500 and above.'),
   mean_ms: Type.Number(),
-  p50_ms: Type.Number({ description: 'At most, as the other percentiles: the bound of a histogram.' }),
+  p50_ms: Type.Number({ description: 'An upper bound from a histogram, like the other percentiles.' }),
   p95_ms: Type.Number(),
   p99_ms: Type.Number(),
 })
 
 export const SlowRoutes = Type.Object(
-  { routes: Type.Array(RouteTimes, { description: 'The slowest by p95 first. Since the processes started.' }) },
+  {
+    routes: Type.Array(RouteTimes, {
+      description: 'Sorted by p95, slowest first. Counted since the processes started.',
+    }),
+  },
   { title: 'SlowRoutes' },
 )
 export type SlowRoutes = Static<typeof SlowRoutes>
@@ -129,7 +133,7 @@ export const slowRoutes = endpoint({
   ...reading,
   name: 'slowRoutes',
   path: `${BASE}/slow-routes`,
-  summary: 'How long requests take, by route',
+  summary: 'The duration of requests, by route',
   query: Type.Object({ limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 50 })) }),
   responses: { 200: SlowRoutes },
   errors: ['INTERNAL_AUTH_REQUIRED', 'validation_error'],

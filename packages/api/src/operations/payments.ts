@@ -1,4 +1,4 @@
-// Payments that matched no quote, or that no receipt accounts for.
+// Payments that matched no quote, or that no receipt accounts for, and their refunds.
 
 import Type, { type Static } from 'typebox'
 import { endpoint } from '../endpoint.ts'
@@ -7,9 +7,11 @@ import { OrNull, Timestamp, Words } from '../wire.ts'
 import { ACT_ERRORS, Amount, acting, BASE, Changed, Reason, reading } from './admin-endpoint.ts'
 
 const PaymentRefund = Type.Object({
-  amount_raw: Amount('In atomic units of the asset.'),
+  amount_raw: Amount('The amount in atomic units of the asset.'),
   asset: Type.String(),
-  refund_tx: OrNull(Type.String({ description: 'The transaction that paid it back. Null: decided, not yet sent.' })),
+  refund_tx: OrNull(
+    Type.String({ description: 'The transaction that paid it back. Null if the refund is decided but not yet sent.' }),
+  ),
   decided_by: Type.String(),
   decided_at: Timestamp(),
   reason: Type.String(),
@@ -23,16 +25,16 @@ export const AdminPayment = Type.Object(
     arrivals: Type.Array(
       Type.Object({
         asset: Type.String(),
-        received_raw: Amount('That reached the treasury.'),
-        received_amount: Type.String({ description: 'In display units.' }),
+        received_raw: Amount('The amount that reached the treasury.'),
+        received_amount: Type.String({ description: 'The same amount in display units.' }),
         payer: Type.String(),
         block_time: OrNull(Timestamp()),
-        references: Type.Array(Type.String(), { description: 'Names of quotes in the memo or calldata.' }),
-        claimed_raw: Amount('What receipts account for, in this asset.'),
-        refunded_raw: Amount('What is refunded, in this asset.'),
+        references: Type.Array(Type.String(), { description: 'The references of quotes in the memo or calldata.' }),
+        claimed_raw: Amount('The amount that receipts account for, in this asset.'),
+        refunded_raw: Amount('The amount refunded, in this asset.'),
       }),
     ),
-    claimed_raw: Amount('What receipts account for.'),
+    claimed_raw: Amount('The amount that receipts account for.'),
     receipts: Type.Array(Receipt),
     refund: OrNull(PaymentRefund),
     refunds: Type.Array(PaymentRefund),
@@ -44,10 +46,10 @@ export type AdminPayment = Static<typeof AdminPayment>
 const TX_PATTERN = '^(0[xX][0-9a-fA-F]{64}|[1-9A-HJ-NP-Za-km-z]{64,88})$'
 
 const Transaction = {
-  network: Type.String({ maxLength: 100, description: 'Its name, as in a receipt.' }),
+  network: Type.String({ maxLength: 100, description: 'The name of the network, as in a receipt.' }),
   tx: Type.String({
     pattern: TX_PATTERN,
-    description: 'Signature or hash; a hash in any case.',
+    description: 'The signature or hash of the transaction. The case of a hash is ignored.',
   }),
 }
 
@@ -55,7 +57,7 @@ export const adminPayment = endpoint({
   ...reading,
   name: 'adminPayment',
   path: `${BASE}/payments`,
-  summary: 'What a transaction paid to the treasury, and what it was used for',
+  summary: 'What a transaction paid to the treasury, and what the payment was used for',
   query: Type.Object(Transaction),
   responses: { 200: AdminPayment },
   errors: ['INTERNAL_AUTH_REQUIRED', 'validation_error'],
@@ -66,22 +68,23 @@ export const UnclaimedPayment = Type.Object(
     network: Type.String(),
     tx: Type.String(),
     asset: Type.String(),
-    pay_req_id: Type.String({ description: 'The quote that it was made for.' }),
+    pay_req_id: Type.String({ description: 'The quote that the payment was made for.' }),
     reason: Words(['quote_already_paid', 'after_quote', 'amount_too_small', 'overpaid']),
     state: Type.Enum(['open', 'refund_decided', 'refunded', 'claimed'], {
-      description: '`open`: some of it is left. `refund_decided`: nothing is left, and a refund is not sent yet.',
+      description:
+        '`open`: part of the payment is unused. `refund_decided`: nothing is unused, but a refund has not been sent yet.',
     }),
     payer: Type.String(),
-    received_raw: Amount('That reached the treasury.'),
-    received_amount: Type.String({ description: 'In display units.' }),
-    claimed_raw: Amount('What receipts account for by now.'),
-    refunded_raw: Amount('What is refunded.'),
-    left_raw: Amount('What neither accounts for.'),
+    received_raw: Amount('The amount that reached the treasury.'),
+    received_amount: Type.String({ description: 'The same amount in display units.' }),
+    claimed_raw: Amount('The amount that receipts account for so far.'),
+    refunded_raw: Amount('The amount refunded.'),
+    left_raw: Amount('The amount that is neither used nor refunded.'),
     refunds: Type.Array(PaymentRefund),
     receipt: OrNull(
       Type.Object(
         { receipt_id: Type.String(), network: Type.String(), tx: Type.String() },
-        { description: 'Of the quote, and what paid it.' },
+        { description: 'The state of the quote, and what paid it.' },
       ),
     ),
     noted_at: Timestamp(),
@@ -94,12 +97,12 @@ export const unclaimedPayments = endpoint({
   ...reading,
   name: 'unclaimedPayments',
   path: `${BASE}/payments/unclaimed`,
-  summary: 'Payments of known quotes that no receipt accounts for, or only in part, the newest first',
+  summary: 'List payments of known quotes that receipts do not fully account for, newest first',
   query: Type.Object({
     state: Type.Optional(
       Type.Enum(['due', 'all'], {
         default: 'due',
-        description: '`due`: those that are to be returned, in whole or part.',
+        description: '`due`: payments that should be refunded in whole or in part.',
       }),
     ),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 100 })),
@@ -109,7 +112,7 @@ export const unclaimedPayments = endpoint({
     200: Type.Object({
       payments: Type.Array(UnclaimedPayment),
       next_cursor: Type.Optional(
-        Type.String({ description: 'More may follow, also where this page has fewer than `limit`.' }),
+        Type.String({ description: 'More may follow, even if this page has fewer entries than `limit`.' }),
       ),
     }),
   },
@@ -122,13 +125,16 @@ export const attachPayment = endpoint({
   method: 'POST',
   repeatable: true,
   path: `${BASE}/payments/attach`,
-  summary: 'Let a payment that came too late, was too small or named another quote pay a quote',
+  summary: 'Use a payment that came too late, was too small or named another quote to pay a quote',
   body: Type.Object({
     ...Transaction,
-    asset: Type.String({ maxLength: 20, description: 'Ticker: what was paid.', examples: ['USDC'] }),
+    asset: Type.String({ maxLength: 20, description: 'The ticker of the asset that was paid.', examples: ['USDC'] }),
     pay_req_id: Type.String({ maxLength: 100 }),
     accept_less: Type.Optional(
-      Type.Boolean({ default: false, description: 'Also where less arrived than the quote asks for.' }),
+      Type.Boolean({
+        default: false,
+        description: 'Accept the payment even if it is less than the price of the quote.',
+      }),
     ),
     reason: Reason,
   }),
@@ -152,16 +158,16 @@ export const refundPayment = endpoint({
   method: 'POST',
   repeatable: true,
   path: `${BASE}/payments/refund`,
-  summary: 'Record that a payment is refunded, and by which transaction once it is sent; no money moves by this',
+  summary: 'Record a refund and, once it is sent, its transaction; this call moves no money',
   body: Type.Object({
     ...Transaction,
-    asset: Type.String({ maxLength: 20, description: 'Ticker: what was paid.', examples: ['USDC'] }),
-    amount_raw: Amount('What is paid back, in atomic units.'),
+    asset: Type.String({ maxLength: 20, description: 'The ticker of the asset that was paid.', examples: ['USDC'] }),
+    amount_raw: Amount('The amount to pay back, in atomic units.'),
     refund_tx: Type.Optional(
       Type.String({
         pattern: TX_PATTERN,
         description:
-          'The transaction that paid it back. Without another one, an order of the same asset and amount means the refund that is recorded.',
+          'The transaction that paid it back. A request with the same asset and amount refers to the recorded refund, unless it names another transaction.',
       }),
     ),
     reason: Reason,

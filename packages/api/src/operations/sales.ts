@@ -7,16 +7,16 @@ import { Amount, BASE, Count, Range, reading, Usd } from './admin-endpoint.ts'
 
 const SalesPeriod = Type.Object(
   {
-    start: Timestamp('Of the hour, the day or the week (from Monday on), in UTC.'),
+    start: Timestamp('The start of the hour, the day or the week (on Monday), in UTC.'),
     network: Type.String(),
     asset: Type.String({ description: 'Ticker.' }),
     provider: Type.String(),
     purchases: Count('Lockers sold.'),
     renewals: Count(),
     units: Count(),
-    paid_raw: Amount('In atomic units of the asset.'),
-    paid_amount: Type.String({ description: 'The same in display units.' }),
-    price_usd: Usd('As it was quoted.'),
+    paid_raw: Amount('The amount in atomic units of the asset.'),
+    paid_amount: Type.String({ description: 'The same amount in display units.' }),
+    price_usd: Usd('The sum of the quoted prices.'),
   },
   { title: 'SalesPeriod' },
 )
@@ -27,8 +27,8 @@ export const AdminSales = Type.Object(
     from: Timestamp(),
     to: Timestamp(),
     bucket: Words(['hour', 'day', 'week']),
-    periods: Type.Array(SalesPeriod, { description: 'In order of time. Periods without a sale are left out.' }),
-    uncounted: Count('Receipts that the next count will add; 0 but for the moment after a sale.'),
+    periods: Type.Array(SalesPeriod, { description: 'In chronological order. Periods without a sale are left out.' }),
+    uncounted: Count('The number of receipts that the next count will add. 0 except shortly after a sale.'),
   },
   { title: 'AdminSales' },
 )
@@ -44,7 +44,7 @@ export const adminSales = endpoint({
     bucket: Type.Optional(
       Type.Enum(['hour', 'day', 'week'], {
         default: 'day',
-        description: 'At most 62 days by the hour, 3 years by the day and 20 years by the week.',
+        description: 'At most 62 days by hour, 3 years by day and 20 years by week.',
       }),
     ),
   }),
@@ -61,7 +61,7 @@ const GrowthSample = Type.Object({
 })
 
 export const AdminGrowth = Type.Object(
-  { from: Timestamp(), to: Timestamp(), samples: Type.Array(GrowthSample, { description: 'In order of time.' }) },
+  { from: Timestamp(), to: Timestamp(), samples: Type.Array(GrowthSample, { description: 'In chronological order.' }) },
   { title: 'AdminGrowth' },
 )
 export type AdminGrowth = Static<typeof AdminGrowth>
@@ -70,7 +70,7 @@ export const adminGrowth = endpoint({
   ...reading,
   name: 'adminGrowth',
   path: `${BASE}/growth`,
-  summary: 'Lockers, files and bytes over time: hourly for 90 days, daily before',
+  summary: 'Lockers, files and bytes over time: hourly for 90 days, daily before that',
   query: Type.Object(Range),
   responses: { 200: AdminGrowth },
   errors: ['INTERNAL_AUTH_REQUIRED', 'validation_error'],
@@ -80,7 +80,7 @@ export const treasuryStatement = endpoint({
   ...reading,
   name: 'treasuryStatement',
   path: `${BASE}/treasury-statement`,
-  summary: 'What came in and what was refunded, one line each, as CSV in order of time',
+  summary: 'Payments and refunds, one line each, as CSV in chronological order',
   query: Type.Object(Range),
   responses: { 200: Type.String() },
   contentType: 'text/csv; charset=utf-8',
@@ -91,7 +91,7 @@ export const exportReceipts = endpoint({
   ...reading,
   name: 'exportReceipts',
   path: `${BASE}/receipts`,
-  summary: 'All receipts in order of time, as CSV or as lines of JSON',
+  summary: 'All receipts in chronological order, as CSV or as lines of JSON',
   query: Type.Object({
     ...Range,
     format: Type.Optional(Type.Enum(['csv', 'jsonl'], { default: 'jsonl' })),

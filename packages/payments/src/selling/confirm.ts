@@ -161,7 +161,7 @@ async function readLeg<Quote extends StoredQuote>(
   const payment = await readPayment(seller, tx, [{ request, leg }], payReqIds)
   if (payment.outcome === 'found') return { request, leg, payment }
   const { reason, seen } = payment
-  const isNoted = await seller.noteRefused?.({ request, leg, payReqIds, reason, payment: seen.payment })
+  const isNoted = await seller.recordRefused?.({ request, leg, payReqIds, reason, payment: seen.payment })
   throw paymentRefused(reason, seen, isNoted)
 }
 

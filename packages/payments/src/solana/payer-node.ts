@@ -83,7 +83,7 @@ export function createSolanaPayerNode(network: SolanaNetwork, rpcUrls: readonly 
       const ask = (rpc: SolanaRpc, signal: AbortSignal) => namingAt(rpc, named, after, signal)
       if (quorum === 1) return pool.first(ask, (found) => found.length > 0)
       const lists = await pool.all(ask)
-      if (lists.length < quorum) throw new ChainUnavailable('too few nodes of the primary chain answer')
+      if (lists.length < quorum) throw new ChainUnavailable('too few nodes of the primary chain respond')
       const sets = lists.map((list) => new Set(list))
       const [longest = []] = lists.toSorted((a, b) => b.length - a.length)
       return longest.filter((tx) => sets.filter((set) => set.has(tx)).length >= quorum)

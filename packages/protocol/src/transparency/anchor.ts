@@ -1,4 +1,4 @@
-// What a memo transaction publishes about a log: one checkpoint, and with it every statement up to there.
+// The payload that a memo transaction publishes for a log: one checkpoint, which covers every statement up to its size.
 
 import { toHex } from '../bytes.ts'
 import { canonicalBytes } from '../canonical.ts'
@@ -9,7 +9,7 @@ export interface LogAnchorPayload {
   s: typeof LOG_ANCHOR_SCHEMA
   /** The origin of the log. */
   o: string
-  /** How many entries it has. */
+  /** The number of entries. */
   n: number
   /** Hex. */
   root: string

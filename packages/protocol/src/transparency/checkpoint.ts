@@ -1,5 +1,4 @@
-// Checkpoints: a log's size and root, signed by it and by those who have seen it grow (C2SP tlog-checkpoint,
-// tlog-cosignature).
+// Checkpoints: a log's size and root, signed by the log and by its witnesses (C2SP tlog-checkpoint, tlog-cosignature).
 
 import { concat, equalBytes, fromBase64, toBase64, utf8 } from '../bytes.ts'
 import { isEd25519SignedBy } from '../keys.ts'
@@ -20,14 +19,14 @@ export interface Checkpoint extends TreeHead {
   note: Note
 }
 
-/** Signs with a key that may be elsewhere. */
+/** Signs with a key that may be external. */
 export type Sign = (message: Uint8Array) => Uint8Array | Promise<Uint8Array>
 
 function checkpointText(origin: string, { size, root }: TreeHead): string {
   return `${origin}\n${size}\n${toBase64(root)}\n`
 }
 
-/** By the log's own key. */
+/** Signs with the log's own key. */
 export async function signCheckpoint(key: NoteKey, head: TreeHead, sign: Sign): Promise<string> {
   const text = checkpointText(key.name, head)
   return formatNote({ text, signatures: [signatureOf(key, await sign(utf8(text)))] })
@@ -39,7 +38,7 @@ function signatureOf(key: NoteKey, signature: Uint8Array): NoteSignature {
 
 const SIZE = /^(?:0|[1-9]\d{0,15})$/
 
-/** The checkpoint, or why it is none. Whether anybody signed it is another question. */
+/** The checkpoint, or its problem. Signatures are not verified. */
 export function readCheckpoint(bytes: string | Uint8Array): Checkpoint | string {
   const note = readNote(bytes)
   if (typeof note === 'string') return note
@@ -57,20 +56,20 @@ export interface SignedCheckpoint extends Checkpoint {
   text: string
 }
 
-/** The checkpoint, or why it is none of the log that has these keys. */
+/** The checkpoint, or its problem if the log with these keys did not sign it. */
 export function readSigned(text: string, keys: readonly NoteKey[]): SignedCheckpoint | string {
   const checkpoint = readCheckpoint(text)
   if (typeof checkpoint === 'string') return checkpoint
   const { origin, note } = checkpoint
   if (!keys.some((key) => key.name === origin && isSignedBy(note, key)))
     return 'the checkpoint is not signed by the log'
-  if (checkpoint.size === 0 && !equalBytes(checkpoint.root, EMPTY_ROOT)) return 'an empty log has another root'
+  if (checkpoint.size === 0 && !equalBytes(checkpoint.root, EMPTY_ROOT)) return 'the root is not that of an empty log'
   return { ...checkpoint, text }
 }
 
 export interface Cosignature {
   key: NoteKey
-  /** Unix seconds, as the witness says. */
+  /** The time of the witness in Unix seconds. */
   time: number
 }
 
@@ -81,7 +80,7 @@ export async function cosign(key: NoteKey, { note }: Checkpoint, time: number, s
   return signatureOf(key, concat(timeBytes(time), await sign(cosignedMessage(note.text, time))))
 }
 
-/** Those of the given keys that vouch for it, each once. A key whose signature does not hold has not vouched. */
+/** The valid cosignatures by the given keys, at most one for each key. */
 export function cosignaturesOf({ note }: Checkpoint, keys: readonly NoteKey[]): Cosignature[] {
   return keys.flatMap((key) => {
     const found = signaturesOf(note, key).map(({ signature }) => {
@@ -109,7 +108,7 @@ function timeBytes(time: number): Uint8Array {
 /** The last second of the year 9999. */
 const MAX_TIME = 253_402_300_799
 
-/** Null for a time that no calendar shows. */
+/** Null for a time that is out of range. */
 function readTime(signature: Uint8Array): number | null {
   const time = Number(new DataView(signature.buffer, signature.byteOffset).getBigUint64(0))
   return time <= MAX_TIME ? time : null

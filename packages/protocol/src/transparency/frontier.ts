@@ -1,23 +1,23 @@
-// A tree that grows. Its right frontier, the hashes of its partial tiles, is all that is needed to add entries.
+// A growing tree. Its right frontier, the hashes of its partial tiles, is enough to add entries.
 
 import { concat } from '../bytes.ts'
-import { hashesOf, TILE_WIDTH, type TilePlace, tileWidth } from './tiles.ts'
+import { hashesOf, TILE_WIDTH, type TilePosition, tileWidth } from './tiles.ts'
 import { EMPTY_ROOT, foldComplete, type Hash, nodeHash } from './tree.ts'
 
 export interface Frontier {
   readonly size: number
-  /** By level, the hashes of its partial tile, fewer than 256. */
+  /** The hashes of the partial tile of each level, fewer than 256. */
   readonly levels: readonly (readonly Hash[])[]
 }
 
 export const EMPTY_FRONTIER: Frontier = { size: 0, levels: [] }
 
-export interface Tile extends TilePlace {
+export interface Tile extends TilePosition {
   level: number
   bytes: Uint8Array
 }
 
-/** Adds leaf hashes. The tiles are all that changed: full ones, and the partial one of each level at the end. */
+/** Adds leaf hashes. Returns every changed tile: full ones, and the last partial one of each level. */
 export function grow(frontier: Frontier, leaves: readonly Hash[]): { frontier: Frontier; tiles: Tile[] } {
   const tiles: Tile[] = []
   const levels: Hash[][] = []
@@ -27,7 +27,7 @@ export function grow(frontier: Frontier, leaves: readonly Hash[]): { frontier: F
     const row = [...(frontier.levels[level] ?? []), ...added]
     const isChanged = added.length > 0
     const full = Math.floor(row.length / TILE_WIDTH)
-    // All hashes of a level, less those of the row, are in earlier full tiles.
+    // All hashes of a level that are not in the row are in earlier full tiles.
     const first = Math.floor(size / TILE_WIDTH ** (level + 1)) - full
     const roots: Hash[] = []
     for (let i = 0; i < full; i++) {
@@ -47,7 +47,7 @@ export function grow(frontier: Frontier, leaves: readonly Hash[]): { frontier: F
 export function rootOf({ levels }: Frontier): Hash {
   let root: Hash | null = null
   for (const hashes of levels) {
-    // The complete subtrees of a level from right to left, the smallest first: the bits of their number.
+    // The complete subtrees of a level from right to left, smallest first: the bits of their number.
     let end = hashes.length
     for (let count = 1; end > 0; count *= 2) {
       if (end % (count * 2) === 0) continue
@@ -62,7 +62,7 @@ export function rootOf({ levels }: Frontier): Hash {
 /** The frontier of a tree whose tiles are stored. */
 export async function readFrontier(
   size: number,
-  readTile: (place: TilePlace) => Promise<Uint8Array>,
+  readTile: (place: TilePosition) => Promise<Uint8Array>,
 ): Promise<Frontier> {
   const levels: Promise<Hash[]>[] = []
   for (let level = 0; TILE_WIDTH ** level <= size; level++) {

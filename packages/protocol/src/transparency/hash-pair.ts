@@ -1,6 +1,6 @@
-// SHA-256 of a node of the tree: the byte 1 and the two hashes below it. A proof out of a cold tile takes 247 of them, and
-// the call to a library for 65 bytes costs more than the hashing. FIPS 180-4, 6.2; two blocks, whose second is known but
-// for its first byte. Only those who make proofs use it: those who check one hash with the library.
+// SHA-256 of a tree node: the byte 1 and the two hashes below it. A proof from a cold tile takes 247 of them, and a
+// library call for 65 bytes costs more than the hashing. FIPS 180-4, 6.2, with two blocks; only the first byte of the
+// second block varies. Only provers use this. Verifiers hash with the library.
 
 // biome-ignore format: eight to a line, as in the standard
 const ROUND_CONSTANTS = Int32Array.of(
@@ -25,11 +25,11 @@ const MESSAGE_BITS = (1 + PAIR_BYTES) * 8
 
 const state = new Int32Array(8)
 const words = new Int32Array(ROUNDS)
-/** By the last byte of a pair, the words of the second block, with the constants added. */
+/** The words of the second block with the constants added, by the last byte of a pair. */
 const lastWords = new Int32Array(256 * ROUNDS)
 
-/** Hashes the 64 bytes from `at` on, and writes the hash to its place in `target`. */
-export function hashPair(pairs: Uint8Array, at: number, target: Uint8Array, place: number): void {
+/** Hashes the 64 bytes from `at` on, and writes the hash to `target` at `position`. */
+export function hashPair(pairs: Uint8Array, at: number, target: Uint8Array, position: number): void {
   if (at + PAIR_BYTES > pairs.length) throw new RangeError('a hash has 32 bytes')
   state.set(INITIAL_STATE)
   readFirstBlock(pairs, at)
@@ -37,14 +37,14 @@ export function hashPair(pairs: Uint8Array, at: number, target: Uint8Array, plac
   compress(lastWords, secondBlock(pairs[at + PAIR_BYTES - 1]!))
   for (let i = 0; i < 8; i++) {
     const word = state[i]!
-    target[place + 4 * i] = word >>> 24
-    target[place + 4 * i + 1] = word >>> 16
-    target[place + 4 * i + 2] = word >>> 8
-    target[place + 4 * i + 3] = word
+    target[position + 4 * i] = word >>> 24
+    target[position + 4 * i + 1] = word >>> 16
+    target[position + 4 * i + 2] = word >>> 8
+    target[position + 4 * i + 3] = word
   }
 }
 
-/** The prefix moves all that follows by a byte. */
+/** The prefix shifts everything that follows by a byte. */
 function readFirstBlock(pairs: Uint8Array, at: number): void {
   words[0] = PREFIX | (pairs[at]! << 16) | (pairs[at + 1]! << 8) | pairs[at + 2]!
   for (let t = 1, from = at + 3; t < 16; t++, from += 4)
@@ -52,10 +52,10 @@ function readFirstBlock(pairs: Uint8Array, at: number): void {
   expand()
 }
 
-/** Where its words begin. They are made at the first use. */
+/** The index of its words, which are computed on first use. */
 function secondBlock(lastByte: number): number {
   const begin = lastByte * ROUNDS
-  // No first word with its constant is 0.
+  // A computed first word, with its constant, is never 0.
   if (lastWords[begin] === 0) {
     words.fill(0)
     words[0] = (lastByte << 24) | END_OF_MESSAGE

@@ -1,4 +1,4 @@
-// Policies: which logs are known, which witnesses, and how many of them are enough (C2SP tlog-policy).
+// Policies: the known logs and witnesses, and how many witnesses are enough (C2SP tlog-policy).
 
 import { equalBytes } from '../bytes.ts'
 import { type Checkpoint, type Cosignature, cosignaturesOf } from './checkpoint.ts'
@@ -11,7 +11,7 @@ export interface Policy {
 }
 
 export interface PolicyWitness {
-  /** Only within the policy. */
+  /** The name within the policy. */
   name: string
   key: NoteKey
   url: string | null
@@ -25,13 +25,13 @@ interface Group {
   members: Exclude<Rule, null>[]
 }
 
-/** More than anybody trusts at once. */
+/** More than any real policy needs. */
 const MAX_NAMES = 256
 const NONE = 'none'
 
-/** The policy, or why it is none, with its line. */
+/** The policy, or its problem with the line. */
 export function readPolicy(text: string): Policy | string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: this finds control characters
   if (/[\u0000-\u0008\u000b-\u001f\u007f]/.test(text)) return 'the policy has a control character'
   const policy: Omit<Policy, 'quorum'> = { logs: [], witnesses: [] }
   const named = new Map<string, Exclude<Rule, null>>()
@@ -44,13 +44,13 @@ export function readPolicy(text: string): Policy | string {
     if (keyword === 'witness') return readWitness(rest)
     if (keyword === 'group') return readGroup(rest)
     if (keyword === 'quorum') return readQuorum(rest)
-    return 'a line begins with log, witness, group or quorum'
+    return 'a line must begin with log, witness, group or quorum'
   }
 
   function readLog([encoded, url, ...rest]: readonly string[]): string | null {
     const key = keyOf(encoded, 'log')
     if (typeof key === 'string') return key
-    if (rest.length > 0) return 'a log has a key and an address'
+    if (rest.length > 0) return 'a log must have a key and at most an address'
     if (policy.logs.some((other) => equalBytes(other.key.publicKey, key.publicKey))) return 'the log is named twice'
     policy.logs.push({ key, url: url ?? null })
     return null
@@ -59,7 +59,7 @@ export function readPolicy(text: string): Policy | string {
   function readWitness([name, encoded, url, ...rest]: readonly string[]): string | null {
     const key = keyOf(encoded, 'cosigner')
     if (typeof key === 'string') return key
-    if (rest.length > 0) return 'a witness has a name, a key and an address'
+    if (rest.length > 0) return 'a witness must have a name, a key and at most an address'
     if (policy.witnesses.some((other) => equalBytes(other.key.publicKey, key.publicKey)))
       return 'the witness is named twice'
     const witness = { name: name!, key, url: url ?? null }
@@ -69,12 +69,12 @@ export function readPolicy(text: string): Policy | string {
   }
 
   function readGroup([name, threshold, ...names]: readonly string[]): string | null {
-    if (name === undefined || names.length === 0) return 'a group has a name, a number and members'
+    if (name === undefined || names.length === 0) return 'a group must have a name, a number and members'
     const found = names.map((member) => named.get(member))
     const unknown = names.find((_, i) => !found[i])
     if (unknown !== undefined) return `${unknown} is not defined above`
-    const again = names.find((member, i) => members.has(member) || names.indexOf(member) !== i)
-    if (again !== undefined) return `${again} is a member of a group already`
+    const duplicate = names.find((member, i) => members.has(member) || names.indexOf(member) !== i)
+    if (duplicate !== undefined) return `${duplicate} is already a member of a group`
     const count = thresholdOf(threshold!, names.length)
     if (count === null) return `a group needs all, any, or 1 to ${names.length} of its members`
     const problem = define(name, { threshold: count, members: found as Group['members'] })
@@ -83,8 +83,8 @@ export function readPolicy(text: string): Policy | string {
   }
 
   function readQuorum([name, ...rest]: readonly string[]): string | null {
-    if (quorum !== undefined) return 'there is one quorum'
-    if (name === undefined || rest.length > 0) return 'a quorum has one name'
+    if (quorum !== undefined) return 'there must be only one quorum'
+    if (name === undefined || rest.length > 0) return 'a quorum must have one name'
     const rule = name === NONE ? null : named.get(name)
     if (rule === undefined) return `${name} is not defined above`
     quorum = rule
@@ -111,7 +111,7 @@ function keyOf(encoded: string | undefined, type: KeyType): NoteKey | string {
   if (encoded === undefined) return 'there is no key'
   const key = readKey(encoded)
   if (typeof key === 'string' || key.type === type) return key
-  return type === 'log' ? 'the key is that of a witness' : 'the key is not that of a witness'
+  return type === 'log' ? 'this is the key of a witness' : 'this is not the key of a witness'
 }
 
 function thresholdOf(text: string, count: number): number | null {
@@ -122,11 +122,11 @@ function thresholdOf(text: string, count: number): number | null {
 }
 
 export interface Judgement {
-  /** The log of the policy that signed it; null where none did. */
+  /** The log of the policy that signed the checkpoint. Null if none did. */
   log: NoteKey | null
-  /** By witnesses of the policy. */
+  /** The valid cosignatures by witnesses of the policy. */
   cosignatures: Cosignature[]
-  /** Whether they are enough. */
+  /** Whether the cosignatures satisfy the policy. */
   isQuorum: boolean
 }
 

@@ -1,11 +1,11 @@
-// A proof in one text that an entry is in a log, with the checkpoint and those who vouch for it (C2SP tlog-proof).
+// A proof that an entry is in a log, as one text with the checkpoint and its cosignatures (C2SP tlog-proof).
 
 import { fromBase64, toBase64 } from '../bytes.ts'
 import { type Checkpoint, readCheckpoint } from './checkpoint.ts'
 import { HASH_BYTES, type Hash, isIncluded, leafHash } from './tree.ts'
 
 const HEADER = 'c2sp.org/tlog-proof@v1'
-/** A tree of 2⁵³ entries is no deeper. */
+/** No tree of up to 2⁵³ entries is deeper. */
 const MAX_HASHES = 63
 
 export interface LogProof {
@@ -14,12 +14,12 @@ export interface LogProof {
   checkpoint: Checkpoint
 }
 
-/** `checkpoint` is taken as it is, with all its signatures. */
+/** Uses `checkpoint` unchanged, with all its signatures. */
 export function formatProof(index: number, hashes: readonly Hash[], checkpoint: string): string {
   return [HEADER, `index ${index}`, ...hashes.map(toBase64), '', checkpoint].join('\n')
 }
 
-/** The proof, or why it is none. What it proves is another question. */
+/** The proof, or its problem. It is not verified. */
 export function readProof(text: string): LogProof | string {
   const gap = text.indexOf('\n\n')
   if (gap < 0) return 'the proof has no blank line before its checkpoint'
@@ -37,7 +37,7 @@ export function readProof(text: string): LogProof | string {
   return typeof checkpoint === 'string' ? checkpoint : { index: Number(index), hashes, checkpoint }
 }
 
-/** The hashes of a proof, each on a line of its own; or why they are none. */
+/** The hashes of a proof, one on each line, or their problem. */
 export function readHashes(lines: readonly string[]): Hash[] | string {
   if (lines.length > MAX_HASHES) return `the proof has more than ${MAX_HASHES} hashes`
   const hashes = lines.map(fromBase64)
@@ -45,7 +45,7 @@ export function readHashes(lines: readonly string[]): Hash[] | string {
   return isProof ? hashes : 'a hash of the proof is malformed'
 }
 
-/** Whether the entry is in the tree of the checkpoint; who signed that is another question. */
+/** Whether the entry is in the tree of the checkpoint. Signatures are not verified. */
 export function proves({ index, hashes, checkpoint: { size, root } }: LogProof, entry: Uint8Array): boolean {
   return isIncluded({ index, size, root, leaf: leafHash(entry) }, hashes)
 }

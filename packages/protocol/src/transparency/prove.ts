@@ -1,11 +1,11 @@
-// Proofs out of tiles, for everybody who has them: the log and its readers.
+// Makes proofs from tiles, for the log and its readers.
 
 import { equalBytes } from '../bytes.ts'
-import { subtreeHash, type TilePlace, tileOfSubtree } from './tiles.ts'
+import { subtreeHash, type TilePosition, tileOfSubtree } from './tiles.ts'
 import { EMPTY_ROOT, floorLog2, type Hash, nodeHash, prefixRoots, type TreeHead } from './tree.ts'
 
-/** The bytes of a tile. */
-export type ReadTile = (place: TilePlace) => Promise<Uint8Array>
+/** Returns the bytes of a tile. */
+export type ReadTile = (tile: TilePosition) => Promise<Uint8Array>
 
 /** Siblings from the entry upwards (RFC 6962, 2.1.1). */
 export async function proveInclusion(index: number, size: number, readTile: ReadTile): Promise<Hash[]> {
@@ -20,24 +20,24 @@ export async function proveInclusion(index: number, size: number, readTile: Read
   return hashRanges(ranges.reverse(), size, readTile)
 }
 
-/** From an earlier size to a later one (RFC 6962, 2.1.2). Empty from size 0, and where both are the same. */
+/** The proof from an earlier size to a later one (RFC 6962, 2.1.2). Empty from size 0, and for equal sizes. */
 export async function proveConsistency(earlier: number, later: number, readTile: ReadTile): Promise<Hash[]> {
-  if (earlier > later) throw new RangeError('the log was never that large')
+  if (earlier > later) throw new RangeError('the earlier size exceeds the later one')
   if (earlier === 0 || earlier === later) return []
   const [first, ...rest] = prefixRanges(earlier, later)
-  // The caller knows the whole earlier tree.
+  // The caller knows the root of the earlier tree.
   return hashRanges(first![0] === 0 ? rest : [first!, ...rest], later, readTile)
 }
 
-/** What `prefixRoots` reads: the root that the first entries of a tree have, whatever anybody knows of it. */
+/** The path for `prefixRoots`, which computes the root of the first entries without knowing any root in advance. */
 export async function provePrefix(earlier: number, later: number, readTile: ReadTile): Promise<Hash[]> {
-  if (earlier <= 0 || earlier >= later) throw new RangeError('a prefix is shorter than its log, and not empty')
+  if (earlier <= 0 || earlier >= later) throw new RangeError('a prefix must be shorter than its log, and not empty')
   return hashRanges(prefixRanges(earlier, later), later, readTile)
 }
 
 /**
- * The root that the first entries of a tree have, and the path that shows it. Null where the tiles do not lead to the
- * root of the tree.
+ * The root of the first entries of a tree, and the path that proves it. Null if the tiles do not lead to the root of
+ * the tree.
  */
 export async function readPrefix(
   head: TreeHead,
@@ -51,7 +51,7 @@ export async function readPrefix(
   return roots && equalBytes(roots.later, head.root) ? { root: roots.earlier, path } : null
 }
 
-/** From the smallest complete subtree at the end of the earlier tree upwards. */
+/** The ranges of a proof, from the smallest complete subtree at the end of the earlier tree upwards. */
 function prefixRanges(earlier: number, later: number): Range[] {
   const ranges: Range[] = []
   let [start, end] = [0, later]
@@ -63,34 +63,34 @@ function prefixRanges(earlier: number, later: number): Range[] {
   return [...ranges, [start, end] satisfies Range].reverse()
 }
 
-/** The root that the tiles of a tree make. */
+/** Computes the root of a tree from its tiles. */
 export async function rootFromTiles(size: number, readTile: ReadTile): Promise<Hash> {
   const [root] = await hashRanges([[0, size]], size, readTile)
   return root!
 }
 
-/** Entries from, and up to but not including. */
+/** A range of entries; `end` is exclusive. */
 type Range = [start: number, end: number]
 
 async function hashRanges(ranges: readonly Range[], size: number, readTile: ReadTile): Promise<Hash[]> {
   const subtrees = ranges.map((range) =>
-    completeSubtrees(range).map(([level, index]) => ({ level, index, place: tileOfSubtree(size, level, index) })),
+    completeSubtrees(range).map(([level, index]) => ({ level, index, tile: tileOfSubtree(size, level, index) })),
   )
   const tiles = new Map<number, Promise<Uint8Array>>()
-  for (const { place } of subtrees.flat())
-    if (!tiles.has(numberOfTile(place))) tiles.set(numberOfTile(place), readTile(place))
+  for (const { tile } of subtrees.flat())
+    if (!tiles.has(numberOfTile(tile))) tiles.set(numberOfTile(tile), readTile(tile))
   const read = new Map(await Promise.all([...tiles].map(async ([number, tile]) => [number, await tile] as const)))
-  const hash = ({ level, index, place }: (typeof subtrees)[number][number]) =>
-    subtreeHash(read.get(numberOfTile(place))!, level, index)
+  const hash = ({ level, index, tile }: (typeof subtrees)[number][number]) =>
+    subtreeHash(read.get(numberOfTile(tile))!, level, index)
   return subtrees.map((row) => row.map(hash).reduceRight((right, left) => nodeHash(left, right)))
 }
 
-/** Trees of 2⁵³ entries have seven levels of tiles. */
+/** A unique number for each tile. Trees of 2⁵³ entries have seven levels of tiles. */
 function numberOfTile({ level, index }: { level: number; index: number }): number {
   return index * 8 + level
 }
 
-/** From left to right. The start of a range is a multiple of its largest one. */
+/** The complete subtrees of a range from left to right. Its start is a multiple of the largest one. */
 function completeSubtrees([start, end]: Range): [level: number, index: number][] {
   const subtrees: [number, number][] = []
   for (let at = start; at < end; ) {

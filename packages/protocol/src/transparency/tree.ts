@@ -1,4 +1,4 @@
-// The Merkle tree of RFC 6962: hashes, and what a proof shows.
+// The Merkle tree of RFC 6962: its hashes, and the verification of proofs.
 
 import { concat, equalBytes } from '../bytes.ts'
 import { sha256Bytes } from '../sha256.ts'
@@ -9,7 +9,7 @@ export type Hash = Uint8Array
 export const HASH_BYTES = 32
 
 const LEAF = Uint8Array.of(0)
-/** A node before it is hashed: 1, and the two hashes below it. */
+/** The input of a node hash: the byte 1 and the two hashes below it. */
 const node = new Uint8Array(1 + 2 * HASH_BYTES).fill(1, 0, 1)
 
 export function leafHash(entry: Uint8Array): Hash {
@@ -42,21 +42,21 @@ export interface InclusionClaim {
   root: Hash
 }
 
-/** RFC 9162, 2.1.3.2. Sizes above 2⁵³ are not known to anybody. Hashes of another length prove nothing. */
+/** RFC 9162, 2.1.3.2. Sizes must be safe integers. Hashes of another length prove nothing. */
 export function isIncluded({ index, size, leaf, root }: InclusionClaim, proof: readonly Hash[]): boolean {
   if (!isSize(index) || !isSize(size) || index >= size || ![leaf, ...proof].every(isHash)) return false
-  let place = index
+  let position = index
   let last = size - 1
   let hash = leaf
   for (const sibling of proof) {
     if (last === 0) return false
-    if (isOdd(place) || place === last) {
+    if (isOdd(position) || position === last) {
       hash = nodeHash(sibling, hash)
-      while (!isOdd(place) && place !== 0) [place, last] = [half(place), half(last)]
+      while (!isOdd(position) && position !== 0) [position, last] = [half(position), half(last)]
     } else {
       hash = nodeHash(hash, sibling)
     }
-    ;[place, last] = [half(place), half(last)]
+    ;[position, last] = [half(position), half(last)]
   }
   return last === 0 && equalBytes(hash, root)
 }
@@ -66,7 +66,7 @@ export interface TreeHead {
   root: Hash
 }
 
-/** RFC 9162, 2.1.4.2: the later tree begins with all entries of the earlier one. The proof from size 0 is empty. */
+/** RFC 9162, 2.1.4.2: whether the later tree begins with all entries of the earlier one. Empty proof from size 0. */
 export function isConsistent(earlier: TreeHead, later: TreeHead, proof: readonly Hash[]): boolean {
   if (!isSize(earlier.size) || !isSize(later.size) || earlier.size > later.size) return false
   if (earlier.size === 0) return proof.length === 0 && equalBytes(earlier.root, EMPTY_ROOT)
@@ -77,9 +77,9 @@ export function isConsistent(earlier: TreeHead, later: TreeHead, proof: readonly
 }
 
 /**
- * The root of a tree, and the one that its first entries have by themselves: where a tree does not begin with another,
- * this shows it. The path is a proof of consistency whose first hash is never left out. Sizes are 0 < earlier < later.
- * Null for a path of another length, or whose hashes are.
+ * The root of a tree, and the root of its first entries alone. This can show that a tree does not begin with another.
+ * The path is a consistency proof whose first hash is never omitted. Sizes must be 0 < earlier < later. Null for a path
+ * or hashes of the wrong length.
  */
 export function prefixRoots(
   earlierSize: number,
@@ -88,26 +88,26 @@ export function prefixRoots(
 ): { earlier: Hash; later: Hash } | null {
   const [first, ...rest] = path
   if (!first || !path.every(isHash)) return null
-  let place = earlierSize - 1
+  let position = earlierSize - 1
   let last = laterSize - 1
-  while (isOdd(place)) [place, last] = [half(place), half(last)]
+  while (isOdd(position)) [position, last] = [half(position), half(last)]
   let before = first
   let after = first
   for (const hash of rest) {
     if (last === 0) return null
-    if (isOdd(place) || place === last) {
+    if (isOdd(position) || position === last) {
       before = nodeHash(hash, before)
       after = nodeHash(hash, after)
-      while (!isOdd(place) && place !== 0) [place, last] = [half(place), half(last)]
+      while (!isOdd(position) && position !== 0) [position, last] = [half(position), half(last)]
     } else {
       after = nodeHash(after, hash)
     }
-    ;[place, last] = [half(place), half(last)]
+    ;[position, last] = [half(position), half(last)]
   }
   return last === 0 ? { earlier: before, later: after } : null
 }
 
-// Bit operators would cut numbers off at 32 bits.
+// Bit operators would truncate numbers to 32 bits.
 
 function isOdd(value: number): boolean {
   return value % 2 === 1
@@ -121,7 +121,7 @@ function isPowerOfTwo(value: number): boolean {
   return 2 ** floorLog2(value) === value
 }
 
-/** Exact, where `Math.log2` rounds up just below large powers of two. */
+/** Exact, unlike `Math.log2`, which rounds up just below large powers of two. */
 export function floorLog2(value: number): number {
   return value < 2 ** 32 ? 31 - Math.clz32(value) : 63 - Math.clz32(value / 2 ** 32)
 }

@@ -18,7 +18,7 @@ async function checkpoint() {
   return { text, read: readable(readCheckpoint(text)) }
 }
 
-it('LOG-04 keys are refused that are not what they say', () => {
+it('LOG-04 keys with inconsistent parts are refused', () => {
   const vkey = formatKey(LOG.key)
   expect(readKey(vkey)).toEqual(LOG.key)
   const [name, id, encoded] = [LOG.key.name, vkey.slice(LOG.key.name.length + 1, -45), vkey.slice(-44)]
@@ -28,7 +28,7 @@ it('LOG-04 keys are refused that are not what they say', () => {
   expect(readKey(`a b+${id}+${encoded}`)).toBeTypeOf('string')
 })
 
-it('LOG-04 a checkpoint is text, signed by the log under its own name', async () => {
+it('LOG-04 a checkpoint is text that the log signs with its own name', async () => {
   const { text, read } = await checkpoint()
   expect(text.split('\n').slice(0, 4)).toEqual(['gateway.example/log', '7', toBase64(HEAD.root), ''])
   expect(read).toMatchObject({ origin: 'gateway.example/log', size: 7 })
@@ -36,7 +36,7 @@ it('LOG-04 a checkpoint is text, signed by the log under its own name', async ()
   expect(isSignedBy(read.note, testKey('gateway.example/log', 'cosigner').key)).toBe(false)
 })
 
-it('LOG-04 text that is no checkpoint is refused with its reason', async () => {
+it('LOG-04 text that is not a checkpoint is refused with a reason', async () => {
   const { text } = await checkpoint()
   const bad: Record<string, string> = {
     'no signatures': text.slice(0, text.indexOf('\n\n') + 1),
@@ -52,7 +52,7 @@ it('LOG-04 text that is no checkpoint is refused with its reason', async () => {
   for (const [what, note] of Object.entries(bad)) expect(readCheckpoint(note), what).toBeTypeOf('string')
 })
 
-it('LOG-05 a witness vouches with its time, and for this text alone', async () => {
+it('LOG-05 a cosignature includes its time, and is valid only for its text', async () => {
   const { text, read } = await checkpoint()
   const line = formatSignature(await cosign(WITNESS.key, read, 1_679_315_147, WITNESS.sign))
   const both = readable(readCheckpoint(text + line))
@@ -64,7 +64,7 @@ it('LOG-05 a witness vouches with its time, and for this text alone', async () =
   expect(readSignatures(line)).toHaveLength(1)
 })
 
-it('LOG-06 a proof is one text that shows an entry, its place and who saw it', async () => {
+it('LOG-06 a proof is one text with an index, its hashes and a cosigned checkpoint', async () => {
   const { text } = await checkpoint()
   const { readTile } = memoryLog([7])
   const proof = formatProof(3, await proveInclusion(3, 7, readTile), text)

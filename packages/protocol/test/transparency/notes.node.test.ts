@@ -37,14 +37,18 @@ it('T-129 T-52 no made-up input breaks the rules of signed notes', async () => {
       rule(input) {
         const read = readNote(input)
         if (typeof read !== 'string') {
-          must(formatNote(read) === text(input), 'a note is another one when it is written')
-          if (isSignedBy(read, key)) must(read.text === body, 'believes a note that was not signed')
+          must(formatNote(read) === text(input), 'a note is written differently than it was read')
+          if (isSignedBy(read, key)) must(read.text === body, 'accepts a note that was not signed')
         }
         const found = readKey(text(input))
-        if (typeof found !== 'string') must(formatKey(found) === text(input), 'a key is another one when it is written')
+        if (typeof found !== 'string')
+          must(formatKey(found) === text(input), 'a key is written differently than it was read')
         const lines = readSignatures(text(input))
         if (typeof lines !== 'string')
-          must(lines.map(formatSignature).join('') === text(input), 'signatures are others when they are written')
+          must(
+            lines.map(formatSignature).join('') === text(input),
+            'signatures are written differently than they were read',
+          )
       },
     }),
   ).toBeNull()

@@ -1,4 +1,4 @@
-// Policies: which logs and witnesses somebody trusts.
+// Policies of trusted logs and witnesses.
 
 import { problemWith } from '@svc/devnet/properties/made-up-input'
 import { must, text } from '@svc/devnet/properties/rules'
@@ -40,12 +40,12 @@ it('T-129 T-52 no made-up input breaks the rules of policies', async () => {
         const policy = readPolicy(text(input))
         if (typeof policy === 'string') return
         const { isQuorum, cosignatures, log } = judge(policy, checkpoint)
-        must(policy.quorum !== null || isQuorum, 'no witness is needed, and one is missing')
-        must(policy.quorum === null || !isQuorum || cosignatures.length > 0, 'nobody is a quorum')
-        must(log === null || policy.logs.some(({ key }) => key === log), 'believes a log that the policy does not name')
+        must(policy.quorum !== null || isQuorum, 'the quorum fails although no witness is needed')
+        must(policy.quorum === null || !isQuorum || cosignatures.length > 0, 'the quorum is met without a cosignature')
+        must(log === null || policy.logs.some(({ key }) => key === log), 'accepts a log that the policy does not name')
         const words = text(input).split(/\s+/)
         for (const { key } of [...policy.logs, ...policy.witnesses])
-          must(words.includes(formatKey(key)), 'trusts a key that is not there')
+          must(words.includes(formatKey(key)), 'trusts a key that the policy does not contain')
       },
     }),
   ).toBeNull()

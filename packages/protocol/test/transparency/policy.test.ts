@@ -28,7 +28,7 @@ async function signedBy(...cosigners: string[]) {
   return readable(readCheckpoint(text + (await Promise.all(lines)).join('')))
 }
 
-it('LOG-07 a quorum is counted by groups of witnesses', async () => {
+it('LOG-07 a quorum is computed from groups of witnesses', async () => {
   const policy = policyOf(TWO_HOUSES)
   const judged = async (...cosigners: string[]) => judge(policy, await signedBy(...cosigners))
   expect(await judged('X1', 'X3', 'Y2')).toMatchObject({ log: LOG.key, isQuorum: true })
@@ -38,29 +38,29 @@ it('LOG-07 a quorum is counted by groups of witnesses', async () => {
   expect((await judged('X1', 'X3', 'Y2')).cosignatures).toHaveLength(3)
 })
 
-it('LOG-07 no witness is needed where the policy says so, and no log is known that it does not name', async () => {
+it('LOG-07 a policy can require no witness, and accepts only the logs that it names', async () => {
   const checkpoint = await signedBy()
   expect(judge(policyOf(`${HEAD}quorum none\n`), checkpoint)).toMatchObject({ log: LOG.key, isQuorum: true })
   expect(judge(policyOf('quorum none'), checkpoint)).toMatchObject({ log: null, isQuorum: true })
   expect(judge(policyOf(`${lineOf('X1')}quorum X1`), checkpoint)).toMatchObject({ log: null, isQuorum: false })
 })
 
-it('LOG-07 a policy that is not clear is refused with its line', () => {
+it('LOG-07 an invalid policy is refused with the line of its problem', () => {
   const bad: Record<string, string> = {
     'names no quorum': HEAD,
     'the name X1 is taken': `${HEAD}${lineOf('X1')}${lineOf('X2').replace('X2', 'X1')}quorum none`,
     'the log is named twice': `${HEAD}${HEAD}quorum none`,
     'the witness is named twice': `${lineOf('X1')}${lineOf('X1').replace('X1', 'X9')}quorum none`,
     'X2 is not defined above': `${lineOf('X1')}group g all X1 X2\nquorum g`,
-    'X1 is a member of a group already': `${lineOf('X1')}group g all X1 X1\nquorum g`,
+    'X1 is already a member of a group': `${lineOf('X1')}group g all X1 X1\nquorum g`,
     'needs all, any, or 1 to 1': `${lineOf('X1')}group g 2 X1\nquorum g`,
-    'has a name, a number and members': 'group g all\nquorum g',
+    'must have a name, a number and members': 'group g all\nquorum g',
     'g is not defined above': 'quorum g',
-    'begins with log, witness, group or quorum': 'trust me',
-    'is that of a witness': `log ${formatKey(witnesses.get('X1')!.key)}\nquorum none`,
-    'is not that of a witness': `witness w ${formatKey(LOG.key)}\nquorum w`,
+    'must begin with log, witness, group or quorum': 'trust me',
+    'this is the key of a witness': `log ${formatKey(witnesses.get('X1')!.key)}\nquorum none`,
+    'this is not the key of a witness': `witness w ${formatKey(LOG.key)}\nquorum w`,
     'has a control character': 'quorum none\r\n',
   }
   for (const [why, text] of Object.entries(bad)) expect(readPolicy(text), text).toContain(why)
-  expect(readPolicy('quorum none\nquorum none')).toBe('line 2: there is one quorum')
+  expect(readPolicy('quorum none\nquorum none')).toBe('line 2: there must be only one quorum')
 })

@@ -27,9 +27,12 @@ function checkCheckpoint(input: Uint8Array): void {
   const found = readCheckpoint(input)
   if (typeof found === 'string') return
   const { origin, size, root, note } = found
-  must(note.text.startsWith(`${origin}\n${size}\n${toBase64(root)}\n`), 'reads another checkpoint')
+  must(
+    note.text.startsWith(`${origin}\n${size}\n${toBase64(root)}\n`),
+    'reads a checkpoint differently than it was written',
+  )
   const isCosigned = cosignaturesOf(found, [witness.key]).length > 0
-  if (isCosigned) must(note.text === head.note.text, 'believes a checkpoint that was not cosigned')
+  if (isCosigned) must(note.text === head.note.text, 'accepts a checkpoint that was not cosigned')
 }
 
 function checkProof(given: string): void {
@@ -37,10 +40,10 @@ function checkProof(given: string): void {
   if (typeof read === 'string') return
   const { index, hashes, checkpoint } = read
   const written = formatProof(index, hashes, formatNote(checkpoint.note))
-  must(written === given || /^[^\n]*\nextra /.test(given), 'a proof is another one when it is written')
+  must(written === given || /^[^\n]*\nextra /.test(given), 'a proof is written differently than it was read')
   if (!equalBytes(checkpoint.root, root)) return
   must(
     !proves(read, entry(INDEX)) || (index === INDEX && hasSameForm(checkpoint.size)),
-    'proves an entry at another place',
+    'proves an entry at another index',
   )
 }

@@ -1,4 +1,4 @@
-// A log of eleven entries with a cosigned checkpoint, and what is proved about it.
+// A log of eleven entries with a cosigned checkpoint, and proofs about it.
 
 import { toBase64 } from '../../src/bytes.ts'
 import { cosign, readCheckpoint, signCheckpoint } from '../../src/transparency/checkpoint.ts'
@@ -10,10 +10,10 @@ import { memoryLog, slowRoot } from './trees.ts'
 
 const SIZE = 11
 export const OLD_SIZE = 7
-/** Of the entry that is proved. */
+/** The index of the proved entry. */
 export const INDEX = 5
 
-/** Logs of 9 to 16 entries have paths of one form: which of these sizes is true is what the signature shows, with the root. */
+/** Logs of 9 to 16 entries have paths of the same form. Only the signature over size and root shows the true size. */
 export const hasSameForm = (size: number) => size > 8 && size <= 16
 
 const log = testKey('log.example/a', 'log')
@@ -28,5 +28,5 @@ export const head = read
 export const checkpoint = signed + formatSignature(await cosign(witness.key, head, 1_800_000_000, witness.sign))
 export const proof = formatProof(INDEX, await proveInclusion(INDEX, SIZE, readTile), checkpoint)
 const growth = (await proveConsistency(OLD_SIZE, SIZE, readTile)).map((hash) => `${toBase64(hash)}\n`).join('')
-/** What a witness is sent. */
+/** A request to a witness. */
 export const growthRequest = `old ${OLD_SIZE}\n${growth}\n${checkpoint}`

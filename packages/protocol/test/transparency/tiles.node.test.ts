@@ -1,4 +1,4 @@
-// Paths of tiles, and bundles of entries. The first byte of a bundle says how many entries are asked for.
+// Paths of tiles, and bundles of entries. The first byte of an input is the number of entries to read from a bundle.
 
 import { problemWith } from '@svc/devnet/properties/made-up-input'
 import { latin1, must, mustEqual } from '@svc/devnet/properties/rules'
@@ -23,7 +23,7 @@ it('T-129 no made-up input breaks the rules of tiles', async () => {
         if (place) must(tilePath(place) === path && Number.isSafeInteger(place.index), 'a tile has two paths')
         const [count = 0] = input
         const read = readEntryBundle(input.subarray(1), count)
-        if (read) mustEqual(entryBundle(read), input.subarray(1), 'a bundle is another one when it is written')
+        if (read) mustEqual(entryBundle(read), input.subarray(1), 'a bundle is written differently than it was read')
         must(
           hashesOf(input).every((hash) => hash.length === 32),
           'reads a hash of another length',

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { entryBundle, readEntryBundle, readTilePath, tilePath, tileWidth } from '../../src/transparency/tiles.ts'
 import { entry, memoryLog } from './trees.ts'
 
-it('LOG-03 tiles have the names that C2SP gives them', () => {
+it('LOG-03 tiles have the names that C2SP specifies', () => {
   expect(tilePath({ level: 0, index: 1_234_067, width: 256 })).toBe('tile/0/x001/x234/067')
   expect(tilePath({ level: 1, index: 0, width: 17 })).toBe('tile/1/000.p/17')
   expect(tilePath({ level: 'entries', index: 273, width: 112 })).toBe('tile/entries/273.p/112')
@@ -33,7 +33,7 @@ it('LOG-03 a tree of 70,000 entries has the tiles of the example', { tags: ['nig
   expect([...memoryLog([256]).tiles.keys()]).toEqual(['tile/0/000', 'tile/1/000.p/1'])
 })
 
-it('LOG-03 bundles of entries are read as they were written, and only whole', () => {
+it('LOG-03 bundles of entries are read as written, and refused if they are incomplete', () => {
   const entries = [entry(0), new Uint8Array(), new Uint8Array(65_535).fill(7)]
   const bundle = entryBundle(entries)
   expect(readEntryBundle(bundle, 3)).toEqual(entries)

@@ -9,7 +9,7 @@ import {
   readPrefix,
   rootFromTiles,
 } from '../../src/transparency/prove.ts'
-import type { TilePlace } from '../../src/transparency/tiles.ts'
+import type { TilePosition } from '../../src/transparency/tiles.ts'
 import {
   EMPTY_ROOT,
   floorLog2,
@@ -22,13 +22,13 @@ import {
 import { memoryLog, slowRoot } from './trees.ts'
 
 describe('trees', () => {
-  it('LOG-01 hash as RFC 6962 says', () => {
+  it('LOG-01 hash as specified in RFC 6962', () => {
     // From the examples of Certificate Transparency implementations.
     expect(toHex(EMPTY_ROOT)).toBe('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855')
     expect(toHex(leafHash(new Uint8Array()))).toBe('6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d')
   })
 
-  it('LOG-02 hash their nodes as a library does, whatever the last byte is', () => {
+  it('LOG-02 hash their nodes as a library does, for every last byte', () => {
     const prefix = Uint8Array.of(1)
     let pair = concat(leafHash(prefix), leafHash(new Uint8Array()))
     for (let lastByte = 0; lastByte < 256; lastByte++) {
@@ -43,13 +43,13 @@ describe('trees', () => {
     expect(() => nodeHash(pair.subarray(0, 31), pair.subarray(31))).toThrow(RangeError)
   })
 
-  it('LOG-02 refuse a tile that is too short for what it should tell', async () => {
+  it('LOG-02 refuse a tile that is too short for the requested hash', async () => {
     const { readTile } = memoryLog([300])
-    const short = async (place: TilePlace) => (await readTile(place)).subarray(0, -1)
+    const short = async (place: TilePosition) => (await readTile(place)).subarray(0, -1)
     await expect(proveInclusion(0, 300, short)).rejects.toThrow(RangeError)
   })
 
-  it('LOG-01 have the root of the definition at every size, however they grew', { tags: ['nightly'] }, () => {
+  it('LOG-01 have the root of the definition at every size, in whatever steps they grew', { tags: ['nightly'] }, () => {
     for (const size of [...Array(70).keys(), 127, 255, 256, 257, 511, 512, 513]) {
       const { frontier, leaves } = memoryLog([size])
       expect(rootOf(frontier)).toEqual(slowRoot(leaves))
@@ -58,7 +58,7 @@ describe('trees', () => {
     expect(rootOf(frontier)).toEqual(slowRoot(leaves))
   })
 
-  it('LOG-01 go on from their stored tiles', { tags: ['nightly'] }, async () => {
+  it('LOG-01 continue from their stored tiles', { tags: ['nightly'] }, async () => {
     for (const steps of [[7], [256], [300, 65_236], [65_537]]) {
       const { frontier, readTile } = memoryLog(steps)
       expect(rootOf(await readFrontier(frontier.size, readTile))).toEqual(rootOf(frontier))
@@ -66,7 +66,7 @@ describe('trees', () => {
     }
   })
 
-  it('LOG-02 prove each entry in each size, and nothing else', async () => {
+  it('LOG-02 prove each entry at each size, and nothing else', async () => {
     for (const size of [1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 33, 70]) {
       const { frontier, leaves, readTile } = memoryLog([size])
       const root = rootOf(frontier)
@@ -83,7 +83,7 @@ describe('trees', () => {
     }
   })
 
-  it('LOG-02 prove that each size continues each earlier one, and nothing else', async () => {
+  it('LOG-02 prove that each size extends each earlier one, and nothing else', async () => {
     const heads = Array.from({ length: 34 }, (_, size) => ({ size, root: rootOf(memoryLog([size]).frontier) }))
     const { readTile } = memoryLog(heads.slice(1).map(() => 1))
     for (const later of heads) {
@@ -100,7 +100,7 @@ describe('trees', () => {
     }
   })
 
-  it('T-129 are not proven by hashes of another length, nor by sizes that are none', async () => {
+  it('T-129 are not proven by hashes of another length or invalid sizes', async () => {
     const { frontier, leaves, readTile } = memoryLog([7])
     const root = rootOf(frontier)
     const garbage = [0, 1, 31, 33, 64].map((length) => new Uint8Array(length))
@@ -136,7 +136,7 @@ describe('trees', () => {
     }
   })
 
-  it('LOG-02 show which root their first entries have', { tags: ['nightly'] }, async () => {
+  it('LOG-02 prove the root of their first entries', { tags: ['nightly'] }, async () => {
     const heads = Array.from({ length: 35 }, (_, size) => ({ size, root: rootOf(memoryLog([size]).frontier) }))
     const { readTile } = memoryLog(heads.slice(1).map(() => 1))
     for (const later of heads.slice(2)) {
@@ -168,7 +168,7 @@ describe('trees', () => {
     }
   })
 
-  it('LOG-02 count exactly near the largest sizes', () => {
+  it('LOG-02 compute exactly near the largest sizes', () => {
     expect(floorLog2(1)).toBe(0)
     for (let exponent = 1; exponent < 53; exponent++) {
       expect(floorLog2(2 ** exponent)).toBe(exponent)
@@ -178,7 +178,7 @@ describe('trees', () => {
   })
 })
 
-/** With something before, behind, and in the place of each hash. */
+/** Variants with something before, after, and in place of each hash. */
 function spoilt(proof: readonly Uint8Array[], other: Uint8Array): Uint8Array[][] {
   return [[other, ...proof], [...proof, other], ...proof.map((_, i) => proof.with(i, other))]
 }

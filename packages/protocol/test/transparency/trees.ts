@@ -1,15 +1,15 @@
-// Trees made the slow way, by the definition, to compare with.
+// Slow reference trees, made by the definition.
 
 import { EMPTY_FRONTIER, grow } from '../../src/transparency/frontier.ts'
 import type { ReadTile } from '../../src/transparency/prove.ts'
-import { type TilePlace, tilePath } from '../../src/transparency/tiles.ts'
+import { type TilePosition, tilePath } from '../../src/transparency/tiles.ts'
 import { EMPTY_ROOT, type Hash, leafHash, nodeHash } from '../../src/transparency/tree.ts'
 
 export function entry(i: number): Uint8Array {
   return new TextEncoder().encode(`entry ${i}`)
 }
 
-/** Those of the longest log so far: all logs here have the same entries. */
+/** The entries of the longest log so far. All logs here have the same entries. */
 const leafHashes: Hash[] = []
 
 function leafAt(i: number): Hash {
@@ -38,7 +38,7 @@ export function memoryLog(steps: readonly number[]) {
     frontier = grown.frontier
     for (const tile of grown.tiles) tiles.set(tilePath(tile), tile.bytes)
   }
-  const readTile: ReadTile = async (place: TilePlace) => {
+  const readTile: ReadTile = async (place: TilePosition) => {
     const tile = tiles.get(tilePath(place))
     if (!tile) throw new Error(`there is no ${tilePath(place)}`)
     return tile

@@ -16,12 +16,12 @@ import { readable } from './keys.ts'
 
 const bytes = (hex: string) => fromHex(hex)!
 
-/** Ours, made by another implementation, and those that others have published. */
+/** Our vectors, made by another implementation, and vectors published by third parties. */
 describe.each([
   ['LOG-36 our', trees, notes.notes, policies.verdicts],
   ['LOG-37 published', published.trees, published.notes, published.verdicts],
 ] as const)('%s vectors', (title, { entries, roots, inclusion, consistency }, signedNotes, verdicts) => {
-  it(`${title} trees have their roots, and their proofs hold or not`, () => {
+  it(`${title} trees have the expected roots and proofs`, () => {
     for (const [size, root] of roots.entries()) {
       const { frontier } = grow(
         EMPTY_FRONTIER,
@@ -38,7 +38,7 @@ describe.each([
       expect(isConsistent(headOf(earlier), headOf(later), proof.map(bytes)), what).toBe(holds)
   })
 
-  it(`${title} notes are read and written as they were, and are signed or not`, () => {
+  it(`${title} notes are read, written and verified as expected`, () => {
     for (const { what, note, key, signed } of signedNotes) {
       const [read, by] = [readable(readNote(note)), readable(readKey(key))]
       expect(isSignedBy(read, by), what).toBe(signed)
@@ -49,7 +49,7 @@ describe.each([
     }
   })
 
-  it(`${title} checkpoints are judged by policies as expected`, () => {
+  it(`${title} checkpoints satisfy policies as expected`, () => {
     for (const { what, policy, checkpoint, log, cosigned, quorum } of verdicts) {
       const judged = judge(readable(readPolicy(policy)), readable(readCheckpoint(checkpoint)))
       const found = judged.cosignatures.map(({ key, time }) => ({ name: key.name, time }))

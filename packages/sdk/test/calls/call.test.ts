@@ -100,7 +100,7 @@ describe('a call', () => {
     expect(error).toMatchObject({
       code: 'receipt_not_found',
       status: 404,
-      message: 'there is no receipt with this id',
+      message: 'no receipt has this id',
       requestId: expect.stringMatching(/^req_/),
       attempts: 1,
     })

@@ -22,7 +22,10 @@ const ALERTS: readonly FindingKind[] = [
   'mirror_failed',
 ]
 
-/** Appends to the log of a delegation, where each entry is signed and names the one before, and enqueues webhooks. */
+/**
+ * Appends to the log of a delegation, where each entry is signed and contains the digest of the previous one, and
+ * enqueues webhooks.
+ */
 export async function addFindings(
   context: Context,
   tx: Tx,

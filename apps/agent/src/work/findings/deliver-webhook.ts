@@ -14,12 +14,12 @@ const GONE = 410
 /** Owners may name any URL, and the agent must not flood its host. */
 const PER_MINUTE = { delegation: 30, host: 300 }
 
-/** Requests that one subscriber may have open at once, since all of the hosts may hang. */
+/** Concurrent requests per subscriber, since all of the hosts may hang. */
 const MAX_DELIVERIES = 30
 
-/** The pause of a delivery that was held back. The random part keeps many from coming back at once. */
+/** The pause of a postponed delivery. The random part spreads the retries. */
 const PAUSE_SECONDS = { min: 60, random: 540 }
-/** A delivery that was held back for longer than this is dropped. */
+/** A delivery that was postponed for longer than this is dropped. */
 const MAX_WAIT_SECONDS = 3 * 86_400
 
 /** Posts a finding to the URL of the owner, until it is accepted or no longer wanted. */
@@ -37,12 +37,12 @@ export async function deliverWebhook(context: Context, deliveryId: string, { att
   })
 }
 
-/** Enqueues a new job: being held back is not a failure of the host, which keeps all its attempts. */
+/** Enqueues a new job: postponing is not a failure of the host, so the delivery keeps all its attempts. */
 async function postLater(
   { database, queue, now, randomBytes }: Context,
   { delivery_id, created_at }: Delivery,
 ): Promise<void> {
-  const error = 'too many findings at once'
+  const error = 'too many concurrent deliveries'
   const random = (randomBytes(1)[0] as number) / 256
   const delaySeconds = Math.round(PAUSE_SECONDS.min + PAUSE_SECONDS.random * random)
   await database.commit(async (tx) => {
@@ -60,13 +60,13 @@ interface PostResult {
 
 async function post(context: Context, delivery: Delivery): Promise<PostResult> {
   const { delivery_id: id, delegation_id, url, finding } = delivery
-  if (!isWanted(delivery)) return { error: 'findings are no longer sent to this address', isFinal: true }
+  if (!isWanted(delivery)) return { error: 'this address no longer receives findings', isFinal: true }
   const webhook = { id, timestamp: unixNow(context), body: `{"type":"svc.agent.finding","finding":${finding}}` }
   const headers = webhookHeaders(webhook, context.delegationKeys.webhookSecretOf(delegation_id, url))
   try {
     const status = await context.postWebhook(url, { headers, body: webhook.body })
     if (status >= 200 && status < 300) return { error: null, isFinal: true }
-    return { error: `the host answers ${status}`, isFinal: status === GONE }
+    return { error: `the host responds with ${status}`, isFinal: status === GONE }
   } catch (error) {
     if (error instanceof SourceError) return { error: error.message, isFinal: isBlocked(error) }
     throw error

@@ -1,4 +1,5 @@
-// A run may find any number of things. The first of each kind become entries of the log; one more entry counts the rest.
+// A run may find any number of things. The first of each kind become entries of the log; one more entry counts the
+// rest.
 
 import { FINDING_KINDS, type FindingKind } from '@svc/api/agent/delegations'
 import type { NewFinding } from './add-findings.ts'
@@ -8,7 +9,7 @@ export const MAX_LISTED_PER_KIND = 100
 /** How many findings of each kind a run has made. */
 export type FindingCounts = { [Kind in FindingKind]?: number }
 
-/** The findings that are listed, in order, and the new counts. */
+/** The findings to list, in order, and the new counts. */
 export function limitFindings(
   before: FindingCounts,
   findings: readonly NewFinding[],

@@ -1,4 +1,4 @@
-// The log of findings, and the deliveries of those that webhooks report.
+// Queries for the log of findings and for webhook deliveries.
 
 import type { SignedFinding } from '@svc/protocol/finding'
 import type { Insertable, Selectable } from 'kysely'
@@ -42,15 +42,15 @@ export async function insertDeliveries(tx: Tx, deliveries: readonly Insertable<D
 }
 
 export interface Delivery extends Selectable<DeliveryTable> {
-  /** The signed finding, JSON. */
+  /** The JSON of the signed finding. */
   finding: string
   identity: string
   state: DelegationRow['state']
-  /** The current tasks of the delegation, JSON. */
+  /** The JSON of the delegation's current tasks. */
   tasks: string
 }
 
-/** Null when it was deleted as too old. */
+/** Null when it was deleted because of its age. */
 export async function findDelivery(db: Db, deliveryId: string): Promise<Delivery | null> {
   const row = await db
     .selectFrom('deliveries')
@@ -86,7 +86,7 @@ export async function summarizeDeliveries(db: Db, delegationId: string) {
   return { delivered, undelivered: all - delivered, last_error: last?.error ?? null }
 }
 
-/** Deletes up to `limit` deliveries that were created before then; returns how many. */
+/** Deletes up to `limit` deliveries that were created before that time; returns how many. */
 export async function deleteDeliveries(tx: Tx, before: number, limit: number): Promise<number> {
   const old = tx.selectFrom('deliveries').select('delivery_id').where('created_at', '<', before).limit(limit)
   const { numDeletedRows } = await tx.deleteFrom('deliveries').where('delivery_id', 'in', old).executeTakeFirst()

@@ -16,7 +16,7 @@ export function webhookHeaders({ id, timestamp, body }: Webhook, secret: string)
   return { 'webhook-id': id, 'webhook-timestamp': String(timestamp), 'webhook-signature': `v1,${signature}` }
 }
 
-/** Returns the status of the answer; rejects with `SourceError` when there was none. */
+/** Returns the status of the response; rejects with `SourceError` when there was none. */
 export type PostWebhook = (url: string, message: Message) => Promise<number>
 
 const HEADERS = { 'content-type': 'application/json', 'user-agent': 'svc-agent' }

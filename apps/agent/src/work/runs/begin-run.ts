@@ -1,4 +1,4 @@
-// When a run is due, and how a job begins it or continues it.
+// Decides when a run is due, and begins or continues it.
 
 import type { JobRun } from '@svc/database/queue/queue'
 import { type Context, unixNow } from '../../context.ts'
@@ -19,10 +19,10 @@ import {
 
 /** A job finishes its run well within this time, unless the job was lost. */
 const MAX_RUN_SECONDS = 2 * 86_400
-/** The longest period that owners can ask for, with a margin. */
+/** The longest period that owners can request, with a margin. */
 const MAX_PERIOD_SECONDS = 31 * 86_400
 
-/** Enqueues the jobs that are due; the queue keeps one waiting job per delegation. */
+/** Enqueues the jobs that are due; the queue stores one waiting job per delegation. */
 export async function enqueueDueWork(context: Context): Promise<void> {
   const { db } = context.database
   const now = unixNow(context)
@@ -47,7 +47,7 @@ interface Beginning {
   task: Task
   delegationId: string
   job: JobRun
-  /** When false, only a run that has already begun is continued. */
+  /** When false, only an existing run is continued. */
   mayBegin: boolean
 }
 
@@ -76,7 +76,7 @@ export async function beginRun(context: Context, beginning: Beginning): Promise<
   }
 }
 
-/** A run belongs to the job that began it, so that two concurrent jobs do not both do it. */
+/** A run belongs to the job that began it, so that two concurrent jobs do not both perform it. */
 async function findOrInsert(
   context: Context,
   tx: Tx,
@@ -97,7 +97,7 @@ async function findOrInsert(
   return run
 }
 
-/** Includes runs that begin far in the future, by a wrong clock: their jobs may wait just as long. */
+/** Includes runs that a wrong clock dated far in the future: their jobs may wait just as long. */
 function isLost({ started_at }: RunRow, now: number): boolean {
   return started_at < now - MAX_RUN_SECONDS || started_at > now + MAX_RUN_SECONDS
 }
@@ -108,7 +108,7 @@ function isDue(context: Context, delegation: SubscribedDelegation, task: Task): 
   return isPossible && dueAt !== null && isPast(dueAt, unixNow(context))
 }
 
-/** A time further ahead than any period comes from a wrong clock. */
+/** A due time further ahead than any period was set by a wrong clock. */
 function isPast(dueAt: number, now: number): boolean {
   return dueAt <= now || dueAt > now + MAX_PERIOD_SECONDS
 }

@@ -5,10 +5,10 @@ import { beginRun } from './begin-run.ts'
 import { finishRun, type Run, RunStopped } from './run.ts'
 import { findSubscriber, type Task } from './store.ts'
 
-/** Waits most of a day for a gateway that is down. */
+/** Waits most of a day for an unavailable gateway. */
 export const TASK_ATTEMPTS = 30
 
-/** Runs of one task that a subscriber may have at once. A run without a slot is found due again later. */
+/** Concurrent runs of one task per subscriber. A run without a slot becomes due again later. */
 const MAX_RUNS = 4
 
 export type Revoke = (delegationId: string) => Promise<void>
@@ -57,7 +57,7 @@ async function carryOut(
   await finishRun(context, run, 'done')
 }
 
-/** What the subscriber is shown; the rest stays in the log of the service. */
+/** The reason for the subscriber; details stay in the log of the service. */
 function reasonOf(error: unknown): string {
   if (error instanceof NoAnswer) return 'gateway_unavailable'
   return error instanceof GatewayError ? error.code : 'internal_error'

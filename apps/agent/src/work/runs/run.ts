@@ -18,7 +18,7 @@ import {
   setProgress,
 } from './store.ts'
 
-/** What the run did, in numbers and words. */
+/** The results of the run, in numbers and words. */
 export type Summary = { [what: string]: number | string | null }
 
 export interface Run extends Pick<RunRow, 'run_id' | 'delegation_id' | 'task' | 'started_at'> {
@@ -70,13 +70,13 @@ async function readProgress(db: Db, run: Run): Promise<boolean> {
 
 export interface StepResult {
   findings?: readonly NewFinding[]
-  /** Changes of the summary. */
+  /** Changes to the summary. */
   summary: Summary
 }
 
 /**
- * Writes what a step did and found in one transaction, and only while the run may continue. Another process may be
- * doing the same run for a while: `write` sees what that one has written and must not report it again.
+ * Records the results of a step in one transaction, and only while the run may continue. Another process may work on
+ * the same run for a while: `write` sees its results and must not report them again.
  */
 export async function recordStep(context: Context, run: Run, write: (tx: Tx) => Promise<StepResult>): Promise<void> {
   await context.database.commit(async (tx) => {
@@ -96,8 +96,8 @@ export function counted({ summary }: Run, what: string, more: number): Summary {
   return { [what]: Number(summary[what] ?? 0) + more }
 }
 
-/** Per task; more than are shown, and more than the watch looks back. */
-const RUNS_KEPT = 100
+/** Per task; more than are listed, and more than the watch compares. */
+const MAX_RUNS = 100
 
 /** The next run is due one period after this one began. A stopped run stays due, in case it may continue later. */
 export async function finishRun(
@@ -113,7 +113,7 @@ export async function finishRun(
     const summary = JSON.stringify({ ...run.summary, ...more })
     const now = unixNow(context)
     await setFinished(tx, { run_id, finished_at: now, outcome, summary })
-    await deleteOldRuns(tx, delegation_id, run.task, RUNS_KEPT)
+    await deleteOldRuns(tx, delegation_id, run.task, MAX_RUNS)
     const task = (JSON.parse(delegation.tasks) as Tasks)[run.task]
     if (outcome !== 'stopped' && delegation.state === 'active' && task) {
       const period = (task.every_hours ?? DEFAULT_HOURS) * 3600

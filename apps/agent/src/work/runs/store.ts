@@ -1,4 +1,4 @@
-// Runs, and the delegations that are due for one.
+// Queries for runs, and for delegations with a due run.
 
 import type { Insertable, Selectable } from 'kysely'
 import type { Db, DelegationRow, RunTable, Tx } from '../../db/schema.ts'
@@ -36,7 +36,7 @@ export async function findUnfinishedRun(db: Db, delegationId: string, task: Task
   return row ?? null
 }
 
-/** How far a run has got. */
+/** The progress of a run. */
 type Progress = Pick<RunRow, 'summary' | 'found'>
 
 /** Null when the run is finished. */
@@ -60,7 +60,7 @@ export async function setFinished(
   await tx.updateTable('runs').set(end).where('run_id', '=', run_id).execute()
 }
 
-/** Deletes finished runs that are older than the newest `kept`. */
+/** Deletes finished runs except the newest `kept`. */
 export async function deleteOldRuns(tx: Tx, delegationId: string, task: Task, kept: number): Promise<void> {
   const last = await runsOf(tx, delegationId)
     .where('task', '=', task)
@@ -82,7 +82,7 @@ export interface SubscribedDelegation extends DelegationRow {
   expires_at: number
 }
 
-/** The owner of a delegation; null when there is no such delegation. */
+/** The owner of a delegation; null when the delegation does not exist. */
 export async function findSubscriber(db: Db, delegationId: string): Promise<string | null> {
   const row = db.selectFrom('delegations').select('identity').where('delegation_id', '=', delegationId)
   return (await row.executeTakeFirst())?.identity ?? null
@@ -114,13 +114,13 @@ export async function setNextRun(tx: Tx, delegationId: string, task: Task, at: n
 
 const MAX_DUE = 1000
 
-/** Due is what is at or before `now`, or so far ahead that it was set by a wrong clock. */
+/** A time is due when it is at or before `now`, or so far ahead that a wrong clock must have set it. */
 interface Due {
   now: number
   farAhead: number
 }
 
-/** Subscribed delegations whose key is to be checked. */
+/** Subscribed delegations with a due check of their key. */
 export async function findDueChecks(db: Db, { now, farAhead }: Due): Promise<string[]> {
   const rows = await subscribed(db, now)
     .where('state', '=', 'pending')

@@ -1,13 +1,13 @@
 import { GatewayError, NoAnswer } from '@svc/sdk/errors'
 
-/** Whether the gateway did not answer, or failed. The cause may be one file alone. */
+/** Whether the gateway failed or did not respond. The cause may be a single file. */
 export function isUnavailable(error: unknown): boolean {
   return error instanceof NoAnswer || (error instanceof GatewayError && error.status >= 500)
 }
 
 const MAX_LENGTH = 500
 
-/** Text from outside, in a form that both databases can store and canonical JSON can hold. */
+/** Untrusted text in a form that both databases can store and canonical JSON can represent. */
 export function storableText(text: string): string {
   return text.replaceAll('\0', '').slice(0, MAX_LENGTH).toWellFormed()
 }

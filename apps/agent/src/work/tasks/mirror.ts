@@ -10,7 +10,9 @@ import { deleteOtherMirrors, findMirrors, type MirrorRow, putMirror } from './mi
 
 type Source = Mirror['sources'][number]
 
-/** Has the gateway fetch each source into the locker. A continued run skips the sources it has already fetched. */
+/**
+ * Makes the gateway fetch each source into the locker. A continued run skips the sources that it has already fetched.
+ */
 export async function mirrorSources(context: Context, run: Run): Promise<void> {
   const { db, commit } = context.database
   const sources = (await requireCurrentTasks(context, db, run)).mirror?.sources ?? []
@@ -44,7 +46,7 @@ async function fetchSource(context: Context, run: Run, source: Source): Promise<
 type MirrorState = Pick<MirrorRow, 'sha256' | 'fetched_at' | 'trouble'>
 type SourceResult = StepResult & { state: MirrorState }
 
-/** What is known of the same filename with another URL does not count. */
+/** The state of the same filename with another URL is ignored. */
 async function recordSource(
   context: Context,
   run: Run,
@@ -78,7 +80,7 @@ function fetchedResult(
   }
 }
 
-/** Reports a problem once, until the source was fetched again. */
+/** Reports a problem once, until the source is fetched again. */
 function failedResult(run: Run, { filename, url }: Source, reason: string, before: MirrorState): SourceResult {
   const failed: NewFinding = { kind: 'mirror_failed', detail: { filename, url, reason } }
   return {
@@ -88,7 +90,7 @@ function failedResult(run: Run, { filename, url }: Source, reason: string, befor
   }
 }
 
-/** Statuses that are not about the source but about the request, the key or the locker. */
+/** Statuses that concern the request, the key or the locker rather than the source. */
 const NOT_ABOUT_SOURCE = [401, 403, 404, 408, 429]
 
 /** Why the gateway refuses to fetch the source; null for any other error. */
@@ -98,10 +100,13 @@ function sourceProblem(error: unknown): string | null {
   return storableText(error.inputs[0]?.msg ?? error.message)
 }
 
-/** Waits this many attempts, some minutes, for a gateway that fails; then the other sources must not wait longer. */
+/**
+ * Retries for this many attempts, some minutes, while the gateway fails; after that, the other sources must not wait
+ * longer.
+ */
 const WAITING_ATTEMPTS = 5
 
-/** When the gateway fails for one source but answers otherwise, the source cannot be fetched. */
+/** When the gateway fails for one source but otherwise responds, the source cannot be fetched. */
 async function lastingProblem({ attempt, client, locker }: Run, error: unknown): Promise<string | null> {
   if (attempt <= WAITING_ATTEMPTS || !isUnavailable(error)) return null
   await client.metadata(locker)

@@ -1,4 +1,4 @@
-// Reads files back and hashes them: as many bytes as a run may read, least recently read first.
+// Reads files back and hashes them, within the byte limit of a run, least recently read first.
 
 import { fileUrls } from '@svc/api/files'
 import { bare } from '@svc/protocol/bytes'
@@ -37,7 +37,7 @@ async function checkFile(context: Context, run: Run, file: SeenFile): Promise<vo
   if (reading === 'right' || reading === 'unreadable') return recordReading(context, run, file, reading)
   const recorded = await findRecord(run, file.filename)
   if (recorded?.sha256 === file.sha256) return recordReading(context, run, file, reading)
-  // The bytes are not wrong: the record has changed since the files were listed.
+  // The bytes are correct: the record has changed since the files were listed.
   await recordStep(context, run, async (tx) => {
     const { findings = [], summary } = await (recorded
       ? compareFiles(tx, run, [recorded], { isFirst: false })
@@ -48,7 +48,7 @@ async function checkFile(context: Context, run: Run, file: SeenFile): Promise<vo
 
 interface WrongBytes {
   kind: 'bytes_differ' | 'bytes_missing'
-  /** Hash of what was read instead; null when it was not read to the end. */
+  /** The hash of the bytes that were read; null when they were not read to the end. */
   actual: string | null
 }
 
@@ -70,7 +70,7 @@ async function readBack(run: Run, file: SeenFile): Promise<Reading> {
     // The gateway lists a filename that the SDK cannot request.
     if (error instanceof RangeError) return 'unreadable'
     if (!isUnavailable(error)) throw error
-    // If the gateway answers this, only the one file is unavailable, and the others must not wait for it.
+    // If this request succeeds, only the one file is unavailable, and the others need not wait for it.
     await client.metadata(locker)
     return 'unreadable'
   }
@@ -86,8 +86,8 @@ async function findRecord({ client, locker, signal }: Run, filename: string): Pr
 }
 
 /**
- * A problem is a finding when it appears, when it changes, and when it comes back. A finding beyond the limit of the
- * run is not stored, so that a later run reports it: in the end every problem is in the log.
+ * A problem is a finding when it appears, changes, or comes back. A finding beyond the limit of the run is not stored,
+ * so that a later run reports it: eventually every problem is in the log.
  */
 async function recordReading(context: Context, run: Run, file: SeenFile, reading: Reading): Promise<void> {
   await recordStep(context, run, async (tx) => {

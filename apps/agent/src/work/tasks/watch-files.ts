@@ -1,4 +1,4 @@
-// Compares the gateway's record of every file with the record that earlier runs saw.
+// Compares the gateway's record of every file with the record of earlier runs.
 
 import type { ManifestEntry } from '@svc/api/file-entries'
 import { bare } from '@svc/protocol/bytes'
@@ -14,7 +14,7 @@ const BATCH = 500
 export type RecordedFile = Pick<SeenFile, 'filename' | 'sha256' | 'size_bytes'>
 
 interface WatchOptions {
-  /** Nothing counts as new in the first run. */
+  /** In the first run, no file counts as new. */
   isFirst: boolean
 }
 
@@ -45,7 +45,7 @@ function recordedFile({ filename, content_hash, size_bytes }: ManifestEntry): Re
   return content_hash === null || size_bytes === null ? null : { filename, sha256: bare(content_hash), size_bytes }
 }
 
-/** A changed file is read again, and problems of its old bytes no longer count. */
+/** A changed file is read again, and problems of its old bytes are dropped. */
 export async function compareFiles(
   tx: Tx,
   run: Run,
@@ -68,7 +68,7 @@ export async function compareFiles(
       return { ...file, delegation_id, run_id, read_at, trouble }
     }),
   )
-  // The mirror reports the files it has written.
+  // The mirror reports the files that it has written.
   const findings: NewFinding[] = [
     ...(isFirst ? [] : added).filter((file) => !isMirrored(file)).map(newFile),
     ...changed

@@ -1,4 +1,5 @@
-// Follows the statements that the gateway signs about a locker: each names the one before, and none may go or change.
+// Follows the statements that the gateway signs about a locker: each contains the digest of the previous one, and none
+// may disappear or change.
 
 import { CanonicalJsonError } from '@svc/protocol/canonical'
 import { isGatewayError, UntrueAnswer } from '@svc/sdk/errors'
@@ -11,13 +12,13 @@ import { findLastStatement, findStatement, putStatement, type SeenStatement } fr
 interface Statement {
   sequence: number
   digest: string
-  /** The digest that this statement names as the one before. */
+  /** The digest of the previous statement, as this statement names it. */
   previous: string | null
 }
 
 /** Per run; the next run reads the rest. */
 const MAX_STATEMENTS = 100
-/** Stands for a statement that exists but could not be read. */
+/** Represents a statement that exists but could not be read. */
 const UNKNOWN_DIGEST = ''
 
 /** `last` is the summary of the last run that got this far; null in the first run. */
@@ -47,7 +48,7 @@ function baseline({ summary }: Run, statement: number | null): NewFinding {
   return { kind: 'baseline', detail: { files, total_bytes, statement } }
 }
 
-/** The newest statement, or the one asked for; null when there is none; a finding when it cannot be trusted. */
+/** The newest statement or a given one; null when there is none; a finding when it cannot be trusted. */
 async function readStatement(context: Context, run: Run, sequence?: number): Promise<Statement | NewFinding | null> {
   const { locker, signal } = run
   try {
@@ -56,7 +57,8 @@ async function readStatement(context: Context, run: Run, sequence?: number): Pro
     const { attestation } = await client.verify(locker.receipt_id, which)
     if (!attestation?.envelope) return null
     const { body, statement_digest } = attestation.envelope
-    if (sequence !== undefined && body.sequence !== sequence) throw new UntrueAnswer('the statement is another one')
+    if (sequence !== undefined && body.sequence !== sequence)
+      throw new UntrueAnswer('the gateway returned a different statement')
     return { sequence: body.sequence, digest: statement_digest, previous: body.prev_statement_digest }
   } catch (error) {
     const of = sequence === undefined ? {} : { sequence }
@@ -67,11 +69,11 @@ async function readStatement(context: Context, run: Run, sequence?: number): Pro
   }
 }
 
-/** Null for any other error. A malformed answer makes the checks themselves throw. */
+/** Null for any other error. A malformed response makes the checks themselves throw. */
 function distrustReason(error: unknown): string | null {
   if (error instanceof UntrueAnswer) return storableText(error.message)
   const isMalformed = [TypeError, RangeError, CanonicalJsonError].some((type) => error instanceof type)
-  return isMalformed ? 'what is shown has not the form of a statement' : null
+  return isMalformed ? 'the response does not have the form of a statement' : null
 }
 
 function problemWith(newest: Statement | NewFinding | null, seen: SeenStatement | null): NewFinding | null {
@@ -81,7 +83,7 @@ function problemWith(newest: Statement | NewFinding | null, seen: SeenStatement 
   return { kind: 'statement_lost', detail: { last_seen: seen.sequence, newest: shown } }
 }
 
-/** Reads every statement from the last one seen to the newest; each must name the one before. */
+/** Reads every statement after the last known one; each must name its predecessor. */
 async function follow(
   context: Context,
   run: Run,

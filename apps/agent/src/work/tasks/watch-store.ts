@@ -1,4 +1,4 @@
-// The files and statements of lockers, as the watch last saw them.
+// Queries for the files and statements that the watch has recorded.
 
 import { type Selectable, sql } from 'kysely'
 import type { Db, SeenFileTable, SeenStatementTable, Tx } from '../../db/schema.ts'
@@ -36,7 +36,7 @@ export async function putSeenFiles(tx: Tx, files: readonly SeenFile[]): Promise<
     .execute()
 }
 
-/** Files that earlier runs saw and this one did not. */
+/** Files that earlier runs found and this one did not. */
 export async function findGoneFiles(
   db: Db,
   { delegation_id, run_id }: { delegation_id: string; run_id: string },
@@ -54,8 +54,8 @@ export async function deleteSeenFiles(tx: Tx, delegationId: string, filenames: r
 }
 
 /**
- * Files that were not read between `since` and `now`: never read first, then least recently read. A file read later
- * than now was read by a wrong clock.
+ * Files that were not read between `since` and `now`: never read first, then least recently read. A reading after `now`
+ * was dated by a wrong clock.
  */
 export async function findUnreadFiles(
   db: Db,
@@ -65,7 +65,7 @@ export async function findUnreadFiles(
   return unreadFiles(db, delegationId, { since, now }).where('size_bytes', '<=', maxBytes).limit(limit).execute()
 }
 
-/** Worded exactly like its index; otherwise every batch would sort all files. */
+/** Must match the expression of its index; otherwise every batch would sort all files. */
 export function unreadFiles(db: Db, delegationId: string, { since, now }: { since: number; now: number }) {
   const readAt = sql<number>`coalesce(read_at, 0)`
   return seenFilesOf(db, delegationId)

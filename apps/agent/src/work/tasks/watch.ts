@@ -5,12 +5,12 @@ import { watchBytes } from './watch-bytes.ts'
 import { watchFiles } from './watch-files.ts'
 import { watchStatements } from './watch-statements.ts'
 
-/** When none of this many runs got as far as the statements, this one counts as the first. */
-const RUNS_LOOKED_AT = 20
+/** When none of this many runs reached the statements, this run counts as the first. */
+const MAX_EARLIER_RUNS = 20
 
-/** Compares a locker with what earlier runs saw of it. The first run only records a baseline. */
+/** Compares a locker with the records of earlier runs. The first run only records a baseline. */
 export async function watchLocker(context: Context, run: Run): Promise<void> {
-  const earlier = await finishedRuns(context.database.db, run.delegation_id, 'watch', RUNS_LOOKED_AT)
+  const earlier = await finishedRuns(context.database.db, run.delegation_id, 'watch', MAX_EARLIER_RUNS)
   const summaries = earlier.map(({ summary }) => JSON.parse(summary) as Summary)
   const last = summaries.find((summary) => 'statement' in summary) ?? null
   await watchFiles(context, run, { isFirst: last === null })

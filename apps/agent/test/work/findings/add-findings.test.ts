@@ -32,7 +32,7 @@ forEachDatabase('the log of a delegation', (database) => {
       .where('delegation_id', '=', id)
       .executeTakeFirstOrThrow()
 
-  it('AGENT-04 is one chain when several writers append at once', async () => {
+  it('AGENT-04 is a single chain when several writers append concurrently', async () => {
     const id = await newDelegation({})
     const appends = Array.from({ length: 20 }, (_, i): NewFinding[] => [
       { kind: 'file_new', detail: { filename: `${i} a` } },
@@ -56,7 +56,7 @@ forEachDatabase('the log of a delegation', (database) => {
     expect(alerts).toEqual(FINDING_KINDS.slice(FINDING_KINDS.indexOf('bytes_differ')))
   })
 
-  it('AGENT-04 is reported by webhook, all or only alerts, and only after it was committed', async () => {
+  it('AGENT-04 is reported by webhook, completely or alerts only, after its commit', async () => {
     const { queue, database } = agent.context
     const waiting = async () => (await queue.counts()).tell?.waiting ?? 0
     const before = await waiting()

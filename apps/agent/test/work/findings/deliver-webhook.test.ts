@@ -19,7 +19,7 @@ interface ReceivedWebhook {
 
 let server: TestTlsServer
 let received: ReceivedWebhook[]
-/** How the host of the webhook answers, set by each test. */
+/** The response of the webhook's host, set by each test. */
 let answer: RequestListener
 let posting: PostOptions
 const logged: string[] = []
@@ -58,7 +58,7 @@ const deliveriesOf = ({ id }: TestDelegation) =>
     .orderBy('sequence')
     .execute()
 
-/** As the documentation of Standard Webhooks tells receivers to do it. */
+/** Follows the instructions of Standard Webhooks for receivers. */
 function isGenuine({ headers, body }: ReceivedWebhook, secret: string): boolean {
   const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`
   const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
@@ -96,9 +96,12 @@ describe('a webhook', () => {
     answer = (_request, response) =>
       response.writeHead(answers.shift() ?? 200, { location: 'https://other.example.test/' }).end()
     await stack.nextMinute()
-    expect((await deliveriesOf(delegation))[0]).toMatchObject({ delivered_at: null, error: 'the host answers 500' })
+    expect((await deliveriesOf(delegation))[0]).toMatchObject({
+      delivered_at: null,
+      error: 'the host responds with 500',
+    })
     const deliveries = async () => (await stack.readDelegation(delegation.owner, delegation.id)).told
-    expect(await deliveries()).toEqual({ delivered: 0, undelivered: 1, last_error: 'the host answers 500' })
+    expect(await deliveries()).toEqual({ delivered: 0, undelivered: 1, last_error: 'the host responds with 500' })
     for (let time = 0; time < 4; time++) await stack.advanceAndRun(600)
     expect(received).toHaveLength(4)
     const of = (header: string) => new Set(received.map(({ headers }) => headers[header]))
@@ -111,23 +114,23 @@ describe('a webhook', () => {
     expect(await deliveries()).toEqual({ delivered: 1, undelivered: 0, last_error: null })
   })
 
-  it('AGENT-04 is given up at once after a 410, and after some hours of other errors', async () => {
+  it('AGENT-04 is abandoned immediately after a 410, and after some hours of other errors', async () => {
     const gone = await addWithWebhook()
     answer = (_request, response) => response.writeHead(410).end()
     await stack.nextMinute()
     await stack.nextDay()
-    expect([received.length, await deliveriesOf(gone)]).toMatchObject([1, [{ error: 'the host answers 410' }]])
+    expect([received.length, await deliveriesOf(gone)]).toMatchObject([1, [{ error: 'the host responds with 410' }]])
 
-    const away = await addWithWebhook()
+    const unavailable = await addWithWebhook()
     answer = (_request, response) => response.writeHead(503).end()
     await stack.nextMinute()
     for (let time = 0; time < WEBHOOK_ATTEMPTS + 3; time++) await stack.advanceAndRun(2 * 3600)
     expect(received).toHaveLength(1 + WEBHOOK_ATTEMPTS)
-    expect(await deliveriesOf(away)).toMatchObject([{ delivered_at: null, error: 'the host answers 503' }])
+    expect(await deliveriesOf(unavailable)).toMatchObject([{ delivered_at: null, error: 'the host responds with 503' }])
     expect(await stack.context.queue.deadLetters()).toEqual([])
   })
 
-  it('T-08 to an address that is not public is given up at once', async () => {
+  it('T-08 is abandoned immediately if its address is not public', async () => {
     const delegation = await addWithWebhook()
     posting = { resolve: resolveTo('10.0.0.1'), isPublic: undefined as never }
     expect(await stack.nextMinute()).toMatchObject({ failed: 0 })
@@ -156,7 +159,7 @@ describe('a webhook', () => {
     for (const delegation of [moved, ended])
       expect((await deliveriesOf(delegation))[0]).toMatchObject({
         delivered_at: null,
-        error: expect.stringMatching(/no longer sent/),
+        error: expect.stringMatching(/no longer receives/),
       })
   })
 
@@ -172,7 +175,7 @@ describe('a webhook', () => {
   })
 })
 
-describe('many webhooks at once', () => {
+describe('many concurrent webhooks', () => {
   const delivered = () => received.filter(({ body }) => body.includes('file_new')).length
   const find = ({ id }: TestDelegation, count: number) => {
     const news = Array.from({ length: count }, (_, i) => ({ kind: 'file_new', detail: { filename: `${i}` } }) as const)
@@ -182,10 +185,10 @@ describe('many webhooks at once', () => {
       .execute((tx) => addFindings(stack.context, tx, id, news))
   }
 
-  it('T-08 T-10 are limited to thirty a minute, and none is lost', { tags: ['nightly'] }, async () => {
+  it('T-08 T-10 are limited to thirty per minute without losing any', { tags: ['nightly'] }, async () => {
     const delegation = await addWithWebhook()
     await find(delegation, 100)
-    // To be held back is no failure, after some of which a finding is given up.
+    // Postponing is not a failure, after several of which a finding is abandoned.
     expect(await stack.runJobs()).toMatchObject({ failed: 0, dead: 0 })
     expect(delivered()).toBe(30)
     for (let minutes = 1; minutes <= 30; minutes++) {
@@ -198,7 +201,7 @@ describe('many webhooks at once', () => {
     expect(sums).toMatchObject({ undelivered: 0, last_error: null })
   })
 
-  it('T-10 of one subscriber leave workers free for others', async () => {
+  it('T-10 of one subscriber leave workers for other subscribers', async () => {
     const delegation = await addWithWebhook()
     const other = await addWithWebhook()
     const { promise: hung, resolve: hangUp } = Promise.withResolvers<void>()
@@ -209,7 +212,7 @@ describe('many webhooks at once', () => {
     await find(other, 1)
     await stack.runJobs()
     expect([(await deliveriesOf(delegation))[0], (await deliveriesOf(other))[0]]).toMatchObject([
-      { delivered_at: null, error: 'too many findings at once' },
+      { delivered_at: null, error: 'too many concurrent deliveries' },
       { delivered_at: expect.any(Number), error: null },
     ])
     hangUp()

@@ -11,7 +11,7 @@ const newsOf = (kind: NewFinding['kind'], count: number): NewFinding[] =>
   Array.from({ length: count }, (_, i) => ({ kind, detail: { filename: `${i}` } }))
 
 describe('the findings of a run', () => {
-  it('AGENT-04 T-11 are listed up to a limit per kind, however many steps find them', () => {
+  it('AGENT-04 T-11 are listed up to a limit per kind, across all steps', () => {
     let found: FindingCounts = {}
     const listed: NewFinding[] = []
     const all = newsOf('file_gone', MAX_LISTED_PER_KIND + 30)

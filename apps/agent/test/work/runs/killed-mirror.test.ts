@@ -20,7 +20,7 @@ const NAMES = ['a', 'b', 'c']
 const sources = NAMES.map((name) => ({ url: `https://files.example.test/${name}`, filename: `mirror/${name}` }))
 const asked = () => server.asked.splice(0).map((address) => address.at(-1))
 
-/** Another process works until the request for a file gets stuck, on its way there or back, and is killed then. */
+/** Another process works until the request for a file stalls, on its way there or back, and is then killed. */
 async function killAt(filename: string, stall: 'request' | 'answer'): Promise<void> {
   const { proxy, context } = stack
   const isFetched = () => server.asked.some((address) => filename.endsWith(address.at(-1)!))
@@ -33,11 +33,11 @@ async function killAt(filename: string, stall: 'request' | 'answer'): Promise<vo
   await expect.poll(() => isStuck && (stall === 'request' || isFetched())).toBe(true)
   await other.kill()
   proxy.behave()
-  // As if the lease of its job had run out.
+  // As if the lease of its job had expired.
   await writable(context.database.db).updateTable('jobs').set({ due_at: 0 }).where('kind', '=', 'mirror').execute()
 }
 
-/** Due, and found due, by whatever clock. */
+/** Makes the task due and its job found, according to either clock. */
 async function makeDue({ id }: TestDelegation): Promise<void> {
   const { db } = stack.context.database
   await writable(db)
@@ -57,7 +57,7 @@ async function filesOf({ client, locker }: TestDelegation): Promise<string[]> {
   return texts
 }
 
-/** The processes lived by the clock on the wall. */
+/** The processes used the real clock. */
 async function finish(): Promise<void> {
   await stack.advanceAndRun((Date.now() - stack.clock.now()) / 1000 + 600)
 }

@@ -8,7 +8,7 @@ import { DAY, newJob, type TestDelegation, useWorkStack } from '../work-stack.ts
 
 const stack = useWorkStack()
 
-/** A watch that has begun and has these findings; returns its job. */
+/** Begins a watch with these findings; returns its job. */
 async function beginWatch({ id }: TestDelegation, found: FindingCounts = {}): Promise<JobRun> {
   const job = newJob()
   await insertRun(writable(stack.context.database.db), {
@@ -40,7 +40,7 @@ describe('a run with very many findings', () => {
 })
 
 describe('old runs', () => {
-  it('AGENT-04 T-11 are deleted except for the newest hundred of each task', async () => {
+  it('AGENT-04 T-11 are deleted, except the newest hundred of each task', async () => {
     const delegation = await stack.addDelegation()
     const { db } = stack.context.database
     const run = { delegation_id: delegation.id, outcome: 'done', summary: '{"statement":null}' } as const
@@ -52,15 +52,15 @@ describe('old runs', () => {
       await insertRun(writable(db), { ...run, ...times, task: 'watch', run_id: `run_${i}_${delegation.id}` })
     }
     await stack.nextMinute()
-    const left = await db.selectFrom('runs').selectAll().where('delegation_id', '=', delegation.id).execute()
-    expect(left.filter(({ task }) => task === 'mirror')).toHaveLength(1)
-    const watches = left.filter(({ task }) => task === 'watch').map(({ started_at }) => started_at)
+    const remaining = await db.selectFrom('runs').selectAll().where('delegation_id', '=', delegation.id).execute()
+    expect(remaining.filter(({ task }) => task === 'mirror')).toHaveLength(1)
+    const watches = remaining.filter(({ task }) => task === 'watch').map(({ started_at }) => started_at)
     expect([watches.length, Math.min(...watches), Math.max(...watches)]).toEqual([100, old + 51, stack.clock.seconds()])
   })
 })
 
 describe('a subscriber with much work', () => {
-  it('T-10 has a limited number of runs at once, and a run that has begun is continued', async () => {
+  it('T-10 has a limited number of concurrent runs, and a run that has begun continues', async () => {
     const delegation = await stack.addDelegation()
     const whose = `watch ${delegation.owner.identity}`
     const { promise: busy, resolve: end } = Promise.withResolvers<void>()

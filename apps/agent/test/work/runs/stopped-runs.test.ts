@@ -4,8 +4,8 @@ import { type TestDelegation, useWorkStack } from '../work-stack.ts'
 
 const stack = useWorkStack()
 
-/** A delegation whose watch is to be interrupted when it has listed the files: what it would still find is a lost file. */
-async function interruptedPlace(
+/** A delegation whose watch is interrupted after it has listed the files; it would then find a lost file. */
+async function delegateInterrupted(
   interruption: (delegation: TestDelegation) => Promise<unknown>,
 ): Promise<TestDelegation> {
   const delegation = await stack.addDelegation()
@@ -25,21 +25,21 @@ async function expectStopped(delegation: TestDelegation, reason: string): Promis
   expect((await delegation.log()).map(({ kind }) => kind)).toEqual(['baseline', 'file_new'])
 }
 
-/** As of this moment. */
+/** Ends the subscription now. */
 async function endSubscription({ owner: { identity } }: TestDelegation): Promise<void> {
   const expires_at = stack.clock.seconds()
   const subscriptions = writable(stack.context.database.db).updateTable('subscriptions').set({ expires_at })
   await subscriptions.where('identity', '=', identity).execute()
 }
 
-const shown = ({ owner, id }: TestDelegation) => stack.readDelegation(owner, id)
+const readDelegation = ({ owner, id }: TestDelegation) => stack.readDelegation(owner, id)
 const bytesRead = () => stack.proxy.seen.filter(({ path }) => path.startsWith('/f/')).length
 
-describe('a run that is under way', () => {
+describe('a run in progress', () => {
   it('AGENT-04 stops when the subscription expires, and the task continues with a new subscription', async () => {
-    const delegation = await interruptedPlace(endSubscription)
+    const delegation = await delegateInterrupted(endSubscription)
     await expectStopped(delegation, 'subscription_expired')
-    expect(await shown(delegation)).toMatchObject({ status: 'paused', findings: 2, next_runs: {} })
+    expect(await readDelegation(delegation)).toMatchObject({ status: 'paused', findings: 2, next_runs: {} })
     const read = bytesRead()
     await stack.nextMinute()
     await stack.nextMinute()
@@ -49,37 +49,37 @@ describe('a run that is under way', () => {
     await stack.nextMinute()
     expect(await delegation.outcomes()).toEqual(['done', 'stopped', 'done'])
     expect((await delegation.log()).map(({ kind }) => kind)).toEqual(['baseline', 'file_new', 'bytes_missing'])
-    expect((await shown(delegation)).status).toBe('active')
+    expect((await readDelegation(delegation)).status).toBe('active')
   })
 
   it('AGENT-04 stops when the owner ends the delegation', async () => {
-    const delegation = await interruptedPlace(({ owner, id }) => stack.endDelegation(owner, id))
+    const delegation = await delegateInterrupted(({ owner, id }) => stack.endDelegation(owner, id))
     await expectStopped(delegation, 'delegation_ended')
-    expect(await shown(delegation)).toMatchObject({ status: 'ended', findings: 2 })
+    expect(await readDelegation(delegation)).toMatchObject({ status: 'ended', findings: 2 })
     await stack.nextDay()
     expect(await delegation.runs()).toHaveLength(2)
   })
 
-  it('AGENT-04 stops when the owner removes the key at the gateway, which revokes the delegation for good', async () => {
-    const delegation = await interruptedPlace(({ client, locker, agentPubkey }) =>
+  it('AGENT-04 stops when the owner removes the key at the gateway, which permanently revokes the delegation', async () => {
+    const delegation = await delegateInterrupted(({ client, locker, agentPubkey }) =>
       client.removeOperator(locker, agentPubkey),
     )
     await expectStopped(delegation, 'delegation_revoked')
-    expect((await shown(delegation)).status).toBe('revoked')
+    expect((await readDelegation(delegation)).status).toBe('revoked')
     await delegation.client.addOperator(delegation.locker, delegation.agentPubkey)
     await stack.nextDay()
-    expect([(await shown(delegation)).status, (await delegation.runs()).length]).toEqual(['revoked', 2])
+    expect([(await readDelegation(delegation)).status, (await delegation.runs()).length]).toEqual(['revoked', 2])
   })
 
   it('AGENT-04 stops when the owner removes the task', async () => {
     const sources = [{ url: 'https://files.example.test/a', filename: 'a' }]
-    const delegation = await interruptedPlace(({ owner, locker }) =>
+    const delegation = await delegateInterrupted(({ owner, locker }) =>
       stack.delegate(owner, locker, { mirror: { sources, every_hours: 720 } }),
     )
     const watches = (await delegation.runs()).filter(({ task }) => task === 'watch')
     expect(watches.map(({ outcome }) => outcome)).toEqual(['stopped', 'done'])
     expect(JSON.parse(watches[0]!.summary)).toMatchObject({ reason: 'task_removed' })
-    expect((await shown(delegation)).next_runs).not.toHaveProperty('watch')
+    expect((await readDelegation(delegation)).next_runs).not.toHaveProperty('watch')
   })
 })
 
@@ -95,9 +95,9 @@ describe('a new run', () => {
     const { db } = stack.context.database
     expect(await unpaid.runs()).toEqual([])
     expect(await db.selectFrom('runs').selectAll().where('delegation_id', '=', pending).execute()).toEqual([])
-    // Only by the answer of the gateway is it known.
+    // Only the gateway's response reveals it.
     expect(await removed.outcomes()).toEqual(['stopped'])
-    expect((await shown(removed)).status).toBe('revoked')
+    expect((await readDelegation(removed)).status).toBe('revoked')
     expect(await removed.log()).toEqual([])
   })
 })

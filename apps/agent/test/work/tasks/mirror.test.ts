@@ -9,7 +9,7 @@ import { type TestDelegation, useWorkStack } from '../work-stack.ts'
 
 let server: TestTlsServer
 const stack = useWorkStack()
-/** What the sources answer, set by each test. */
+/** The responses of the sources, set by each test. */
 let answer: RequestListener
 
 beforeAll(async () => {
@@ -50,21 +50,21 @@ describe('mirrors', () => {
     expect(server.asked).toHaveLength(6)
   })
 
-  it('AGENT-04 are not reported by the watch, unless somebody else changed the file', async () => {
+  it('AGENT-04 are not reported by the watch unless another client changed the file', async () => {
     const delegation = await stack.addDelegation({ ...mirrorOf('a'), watch: { every_hours: 24, read_bytes: true } })
     await stack.nextMinute()
     answer = (_request, response) => response.end('news')
     await stack.nextDay()
     await stack.nextDay()
     expect(await delegation.newKinds()).toEqual(['baseline', 'mirror_changed'])
-    // After the mirror of the day, and before its watch.
+    // After the daily mirror, and before its watch.
     stack.duringNextWatch(() => delegation.put('mirror/a', 'by hand'))
     await stack.nextDay()
     const byHand = ['file_changed', expect.objectContaining({ filename: 'mirror/a', after: sha256('by hand') })]
     expect(await delegation.newFindings()).toEqual([byHand])
   })
 
-  it('AGENT-04 FILE-28 report a source that fails once, until it was fetched again', {
+  it('AGENT-04 FILE-28 report a failing source once, until it is fetched again', {
     tags: ['nightly'],
   }, async () => {
     const delegation = await stack.addDelegation(mirrorOf('bad', 'good'))
@@ -97,7 +97,7 @@ describe('mirrors', () => {
     expect(server.asked).toEqual([])
   })
 
-  it('AGENT-04 report no change when another URL is given for the same filename', async () => {
+  it('AGENT-04 report no change when the filename gets another URL', async () => {
     const delegation = await stack.addDelegation(mirrorOf('a'))
     await stack.nextMinute()
     const sources = [{ ...source('b'), filename: source('a').filename }]
@@ -117,7 +117,7 @@ describe('mirrors', () => {
 })
 
 describe('an interrupted mirror run', () => {
-  it('AGENT-04 continues with the remaining sources when the gateway is back', async () => {
+  it('AGENT-04 continues with the remaining sources when the gateway responds again', async () => {
     const delegation = await stack.addDelegation(mirrorOf('a', 'b', 'c'))
     stack.proxy.always(/mirror\/b/, { cut: 'request' })
     expect(await stack.nextMinute()).toMatchObject({ failed: 1 })
@@ -140,11 +140,11 @@ describe('an interrupted mirror run', () => {
     await stack.nextDay()
     stack.proxy.behave()
     await stack.advanceAndRun(600)
-    // Twice by the one request: what the gateway refuses is tried once more.
+    // The SDK retries a rejected request once.
     expect(server.asked.map((asked) => asked.at(-1))).toEqual(['a', 'a', 'b'])
   })
 
-  it('AGENT-04 gives up a source when the gateway keeps failing for it alone', async () => {
+  it('AGENT-04 abandons a source when the gateway keeps failing for it alone', async () => {
     const delegation = await stack.addDelegation(mirrorOf('a', 'b'))
     const error = { error: 'internal_error', message: 'x' }
     stack.proxy.always(/mirror\/a/, { answer: { status: 500, body: error } })

@@ -11,7 +11,7 @@ const stack = useWorkStack(() => ({ WATCH_MAX_BYTES: `${MAX_BYTES}` }))
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
 /** A delegation that was watched once, with these files. */
-async function watchedPlace(files: Record<string, string>): Promise<TestDelegation> {
+async function delegateWatched(files: Record<string, string>): Promise<TestDelegation> {
   const delegation = await stack.addDelegation()
   for (const [filename, text] of Object.entries(files)) await delegation.put(filename, text)
   await stack.nextMinute()
@@ -23,7 +23,7 @@ describe('the bytes of files', () => {
   it('AGENT-04 are reported as different once per change, and again after they were right', {
     tags: ['nightly'],
   }, async () => {
-    const delegation = await watchedPlace({ file: 'right', fine: 'fine' })
+    const delegation = await delegateWatched({ file: 'right', fine: 'fine' })
     const wrong = { filename: 'file', sha256: sha256('right'), size_bytes: 5 }
     const differs = (text: string) => ['bytes_differ', { ...wrong, actual: sha256(text) }]
 
@@ -44,8 +44,8 @@ describe('the bytes of files', () => {
     expect(await stack.readDelegation(delegation.owner, delegation.id)).toMatchObject({ findings: 4, alerts: 3 })
   })
 
-  it('AGENT-04 are reported as missing once, wholly or in part', async () => {
-    const delegation = await watchedPlace({ whole: 'whole', part: 'part' })
+  it('AGENT-04 are reported as missing once, completely or partly', async () => {
+    const delegation = await delegateWatched({ whole: 'whole', part: 'part' })
     await stack.deleteStored(delegation, 'whole')
     await truncate(await stack.storedPath(delegation, 'part'), 2)
     await stack.nextDay()
@@ -55,15 +55,15 @@ describe('the bytes of files', () => {
     ])
     await stack.nextDay()
     expect(await delegation.newFindings()).toEqual([])
-    // Others under the same name are another loss.
+    // Different bytes under the same name are another loss.
     await delegation.put('whole', 'more')
     await stack.deleteStored(delegation, 'whole')
     await stack.nextDay()
     expect(await delegation.newKinds()).toEqual(['file_changed', 'bytes_missing'])
   })
 
-  it('AGENT-04 are not read to the end when there are more than recorded', async () => {
-    const delegation = await watchedPlace({ file: 'right' })
+  it('AGENT-04 are not read to the end when there are more of them than recorded', async () => {
+    const delegation = await delegateWatched({ file: 'right' })
     stack.proxy.always(/^\/f\//, { bytes: () => Buffer.alloc(5_000_000) })
     await stack.nextDay()
     expect(await delegation.newFindings()).toEqual([
@@ -72,7 +72,7 @@ describe('the bytes of files', () => {
   })
 
   it('AGENT-04 cause no alert when the owner replaced or removed the file during the run', async () => {
-    const delegation = await watchedPlace({ gone: 'gone', new: 'old' })
+    const delegation = await delegateWatched({ gone: 'gone', new: 'old' })
     stack.duringNextWatch(async () => {
       await delegation.put('new', 'new!')
       await delegation.client.remove(delegation.locker, 'gone')
@@ -98,8 +98,8 @@ describe('the bytes of files', () => {
   it('AGENT-04 cause no finding when they are unavailable, and other files are still read', {
     tags: ['nightly'],
   }, async () => {
-    const delegation = await watchedPlace({ a: 'a', b: 'b', c: 'c' })
-    const unavailable = { error: 'STORAGE_UNAVAILABLE', message: 'the store is away' }
+    const delegation = await delegateWatched({ a: 'a', b: 'b', c: 'c' })
+    const unavailable = { error: 'STORAGE_UNAVAILABLE', message: 'the store is unavailable' }
     stack.proxy.always(/"filenames":\["a"\]/, { answer: { status: 503, body: unavailable } })
     await stack.overwriteStored(delegation, 'c', 'C')
     await stack.nextDay()
@@ -110,8 +110,8 @@ describe('the bytes of files', () => {
 })
 
 describe('a filename that cannot be requested', () => {
-  it('AGENT-04 does not keep other files from being read', { tags: ['nightly'] }, async () => {
-    const delegation = await watchedPlace({ a: 'a', b: 'b' })
+  it('AGENT-04 does not prevent other files from being read', { tags: ['nightly'] }, async () => {
+    const delegation = await delegateWatched({ a: 'a', b: 'b' })
     const { db } = stack.gateway.context.database
     const inLocker = writable(db).updateTable('files').where('locker_id', '=', delegation.locker.locker_id)
     await inLocker.set({ filename: '.hidden' }).where('filename', '=', 'a').execute()
@@ -123,8 +123,8 @@ describe('a filename that cannot be requested', () => {
 })
 
 describe('the limit of bytes per watch', () => {
-  it('AGENT-04 may be reached exactly, new files are read first, and one above the limit never', async () => {
-    const delegation = await watchedPlace({ a: '12345', b: '12345', huge: 'x'.repeat(MAX_BYTES + 1) })
+  it('AGENT-04 may be reached exactly, includes new files first, and excludes a file above the limit', async () => {
+    const delegation = await delegateWatched({ a: '12345', b: '12345', huge: 'x'.repeat(MAX_BYTES + 1) })
     expect(await delegation.lastSummary()).toMatchObject({ read: 2, bytes_read: MAX_BYTES })
     await delegation.put('z', '1234567890')
     await stack.overwriteStored(delegation, 'z', '0987654321')

@@ -11,7 +11,7 @@ const stack = useWorkStack()
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
-describe('watching the files of a locker', () => {
+describe('the watch of the files of a locker', () => {
   it('AGENT-04 counts the files first, and later reports new, changed and removed ones', async () => {
     const delegation = await stack.addDelegation()
     await delegation.put('a', 'old')
@@ -46,7 +46,7 @@ describe('watching the files of a locker', () => {
     expect(await delegation.newFindings()).toEqual([['file_new', expect.objectContaining({ filename: 'first' })]])
   })
 
-  it('AGENT-04 reads file lists of many pages, lists the first findings and counts the rest', async () => {
+  it('AGENT-04 reads file lists of many pages, lists the first findings and counts the others', async () => {
     const delegation = await stack.addDelegation({ watch: { every_hours: 24, read_bytes: false } })
     await stack.nextMinute()
     await delegation.newFindings()
@@ -72,7 +72,7 @@ describe('watching the files of a locker', () => {
     const begun = stack.clock.now() + 60_000
     stack.duringNextWatch(async () => {
       stack.clock.advance(600)
-      await stack.agent.rooms.work.enqueueDue()
+      await stack.agent.modules.work.enqueueDue()
       expect((await stack.context.queue.counts()).watch).toMatchObject({ running: 1, waiting: 0 })
     })
     await stack.nextMinute()

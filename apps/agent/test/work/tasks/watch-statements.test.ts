@@ -6,25 +6,25 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { type TestDelegation, useWorkStack } from '../work-stack.ts'
 
 const stack = useWorkStack()
-/** The gateway is one that signs whatever its database says. */
+/** The gateway signs whatever its database contains. */
 beforeAll(() => {
   const unscrupulous = { async requireCurrent() {}, assertCurrent() {}, assertFollows() {} }
   Object.assign(stack.gateway.context.continuity, unscrupulous)
 })
 
-const QUIET = { watch: { every_hours: 24, read_bytes: false } }
+const NO_BYTES = { watch: { every_hours: 24, read_bytes: false } }
 const VERIFY = /\/v1\/storage\/verify/
 
-/** Another statement of a locker whose one file is another each time; its digest. */
+/** Attests the locker after changing its only file; returns the digest. */
 async function attest({ client, locker, put }: TestDelegation): Promise<string> {
   await put('file', `${Math.random()}`)
   const { attestation } = await client.attest(locker)
   return attestation.envelope!.statement_digest
 }
 
-/** A delegation that was watched when it had so many statements; their digests. */
-async function attestedPlace(count: number): Promise<{ delegation: TestDelegation; digests: string[] }> {
-  const delegation = await stack.addDelegation(QUIET)
+/** A delegation that was watched when it had this many statements, and their digests. */
+async function delegateAttested(count: number): Promise<{ delegation: TestDelegation; digests: string[] }> {
+  const delegation = await stack.addDelegation(NO_BYTES)
   const digests: string[] = []
   for (let i = 0; i < count; i++) digests.push(await attest(delegation))
   await stack.nextMinute()
@@ -32,12 +32,12 @@ async function attestedPlace(count: number): Promise<{ delegation: TestDelegatio
   return { delegation, digests }
 }
 
-/** What was found about statements since the last look. */
+/** The findings about statements since the last call. */
 async function statementNews(delegation: TestDelegation) {
   return (await delegation.newFindings()).filter(([kind]) => kind.startsWith('statement'))
 }
 
-/** The gateway forgets statements, as one that has something to hide would. */
+/** Deletes statements from the gateway, as a gateway with something to hide would. */
 async function forgetStatements({ locker: { receipt_id } }: TestDelegation, ...sequences: number[]): Promise<void> {
   const { db } = stack.gateway.context.database
   await writable(db)
@@ -47,7 +47,7 @@ async function forgetStatements({ locker: { receipt_id } }: TestDelegation, ...s
     .execute()
 }
 
-/** The newest statement is this one, with a status that it did not have, so that no answer is kept. */
+/** Makes this the newest statement, with a new status, so that no response is reused from a cache. */
 async function setNewest({ locker: { receipt_id } }: TestDelegation, sequence: number): Promise<void> {
   const { db } = stack.gateway.context.database
   const newest = writable(db).updateTable('attestations').set({ sequence, status: 'complete' })
@@ -60,9 +60,9 @@ async function forgetAllStatements(delegation: TestDelegation): Promise<void> {
   await writable(db).deleteFrom('attestations').where('receipt_id', '=', delegation.locker.receipt_id).execute()
 }
 
-describe('watching the statements of a locker', () => {
+describe('the watch of the statements of a locker', () => {
   it('AGENT-04 includes existing statements in the baseline and reports later ones as new', async () => {
-    const delegation = await stack.addDelegation(QUIET)
+    const delegation = await stack.addDelegation(NO_BYTES)
     await attest(delegation)
     await attest(delegation)
     await stack.nextMinute()
@@ -75,7 +75,7 @@ describe('watching the statements of a locker', () => {
   })
 
   it('AGENT-04 reports every new statement in order, including the first', async () => {
-    const { delegation } = await attestedPlace(0)
+    const { delegation } = await delegateAttested(0)
     const digests = [await attest(delegation), await attest(delegation), await attest(delegation)]
     await stack.nextDay()
     expect(await statementNews(delegation)).toEqual(
@@ -84,7 +84,7 @@ describe('watching the statements of a locker', () => {
   })
 
   it('AGENT-04 reports a lost statement once when the gateway shows an older one or none', async () => {
-    const { delegation } = await attestedPlace(2)
+    const { delegation } = await delegateAttested(2)
     await forgetStatements(delegation, 2)
     await setNewest(delegation, 1)
     await stack.nextDay()
@@ -97,7 +97,7 @@ describe('watching the statements of a locker', () => {
   })
 
   it('AGENT-04 reports a statement in between that cannot be read, and continues with the others', async () => {
-    const { delegation } = await attestedPlace(1)
+    const { delegation } = await delegateAttested(1)
     await attest(delegation)
     await attest(delegation)
     await attest(delegation)
@@ -113,7 +113,7 @@ describe('watching the statements of a locker', () => {
   })
 
   it('AGENT-04 reports a rewritten statement when its digest has changed', async () => {
-    const { delegation, digests } = await attestedPlace(1)
+    const { delegation, digests } = await delegateAttested(1)
     await forgetAllStatements(delegation)
     const other = await attest(delegation)
     await setNewest(delegation, 1)
@@ -125,7 +125,7 @@ describe('watching the statements of a locker', () => {
   })
 
   it('AGENT-04 reports a rewritten statement when the next one names another digest', async () => {
-    const { delegation, digests } = await attestedPlace(2)
+    const { delegation, digests } = await delegateAttested(2)
     await forgetAllStatements(delegation)
     const others = [await attest(delegation), await attest(delegation), await attest(delegation)]
     await stack.nextDay()
@@ -140,19 +140,19 @@ describe('watching the statements of a locker', () => {
   it.each<[string, (answer: VerifyAnswer) => VerifyAnswer]>([
     ['is not about its files', (answer) => changed(answer, { files: filesOf(answer, { size_bytes: 7 }) })],
     ['lists no files', (answer) => changed(answer, { files: null as never })],
-    ['is another than was signed', (answer) => changed(answer, { envelope: forged(answer, { sequence: 9 }) })],
-    ['is of another receipt', (answer) => changed(answer, { receipt_id: 'rcpt_other' })],
-    ['comes with a changed receipt', (answer) => ({ ...answer, receipt: { ...answer.receipt, units: 99 } })],
-    ['comes with a receipt of another proof', (answer) => ({ ...answer, receipt: ofOtherProof(answer) })],
+    ['differs from the signed statement', (answer) => changed(answer, { envelope: forged(answer, { sequence: 9 }) })],
+    ['belongs to another receipt', (answer) => changed(answer, { receipt_id: 'rcpt_other' })],
+    ['contains a changed receipt', (answer) => ({ ...answer, receipt: { ...answer.receipt, units: 99 } })],
+    ['contains a receipt of another proof', (answer) => ({ ...answer, receipt: ofOtherProof(answer) })],
   ])('AGENT-04 T-38 reports an untrue statement when the answer %s', async (_, lie) => {
-    const { delegation } = await attestedPlace(1)
+    const { delegation } = await delegateAttested(1)
     stack.proxy.always(VERIFY, { lie })
     await stack.nextDay()
     expect(await delegation.newFindings()).toEqual([['statement_untrue', { reason: expect.any(String) }]])
   })
 
-  it('AGENT-04 reports a lasting untrue statement once, and again after it was true', async () => {
-    const { delegation } = await attestedPlace(1)
+  it('AGENT-04 reports a lasting untrue statement once, and again after a correct one', async () => {
+    const { delegation } = await delegateAttested(1)
     for (let time = 0; time < 2; time++) {
       stack.proxy.always(VERIFY, { lie: (answer: VerifyAnswer) => changed(answer, { file_count: 99 }) })
       await stack.nextDay()
@@ -165,8 +165,8 @@ describe('watching the statements of a locker', () => {
     }
   })
 
-  it('AGENT-04 reports an untrue statement when the gateway shows another than asked for', async () => {
-    const { delegation } = await attestedPlace(1)
+  it('AGENT-04 reports an untrue statement when the gateway returns a different one than requested', async () => {
+    const { delegation } = await delegateAttested(1)
     await attest(delegation)
     await attest(delegation)
     const first = await delegation.client.verify(delegation.locker.receipt_id, { sequence: 1 })
@@ -181,7 +181,7 @@ describe('watching the statements of a locker', () => {
 
 type Attestation = NonNullable<VerifyAnswer['attestation']>
 
-/** Signed by the gateway all the same. */
+/** Still signed by the gateway. */
 function ofOtherProof({ receipt }: VerifyAnswer): SignedReceipt {
   return signReceipt({ ...receipt, proof_id: '0f'.repeat(16) }, statementSigner(stack.gateway.context))
 }

@@ -15,7 +15,7 @@ import {
 const NOW = 1_800_000_000
 const SPAN = { since: NOW - 100, now: NOW }
 
-forEachDatabase('the files that the watch has seen', (database) => {
+forEachDatabase('the files that the watch has recorded', (database) => {
   let db: Db
   beforeAll(async () => {
     db = (await database.open<Schema>(migrations)).db

@@ -28,7 +28,7 @@ interface ErrorReport {
 
 const MAX_LENGTH = 2000
 
-/** An upload says which layer failed; errors of this server are of the layer `mcp`. */
+/** For an upload, the result names the layer that failed; errors of this server belong to the layer `mcp`. */
 export function errorResult(error: unknown, { isUpload }: { isUpload: boolean }): CallToolResult {
   if (error instanceof PaymentRequired) {
     // The x402 transport for MCP carries the offer twice: as structured content and as text.
@@ -65,18 +65,18 @@ export function describeError(error: unknown): ErrorReport {
   if (error instanceof RangeError) return { code: 'bad_arguments', message: error.message, hint: null }
   return {
     code: 'unexpected',
-    message: 'something unexpected went wrong on this server; its log says what',
+    message: 'an unexpected error occurred on this server; its log has the details',
     hint: AGAIN,
   }
 }
 
-const AGAIN = 'the same call with the same arguments is safe, and pays nothing twice'
+const AGAIN = 'it is safe to repeat the same call with the same arguments: nothing is paid twice'
 
 function noAnswerHint({ service }: NoAnswer): string {
-  return `the ${service} may be down: try again later, or tell the user; ${AGAIN}`
+  return `the ${service} may be unavailable: try again later, or tell the user; ${AGAIN}`
 }
 
-/** The code says whether money moved: a model must not get that wrong. */
+/** The code states whether money moved: a model must not get that wrong. */
 function aboutPayment({ money, message, tx, cause }: PaymentError): ErrorReport {
   if (money === 'not_moved') {
     const hint = cause instanceof GatewayError ? hintOf(cause) : null
@@ -95,10 +95,7 @@ function aboutGateway(error: GatewayError): ErrorReport {
 }
 
 function hintOf({ code, status, hint, retryAfter, service }: GatewayError): string | null {
-  const later = retryAfter === null ? '' : `; come back in ${retryAfter} seconds`
-  const next =
-    adviceOn(TOOL_ADVICE, code) ??
-    hint ??
-    (status >= 500 ? `the error is on the side of the ${service}: try again later` : null)
+  const later = retryAfter === null ? '' : `; try again in ${retryAfter} seconds`
+  const next = adviceOn(TOOL_ADVICE, code) ?? hint ?? (status >= 500 ? `the ${service} failed: try again later` : null)
   return next === null ? null : next + later
 }

@@ -10,12 +10,12 @@ const Explanation = Type.Object({
   about: Type.String(),
   kind: Type.Enum(['topic', 'code', 'fact', 'unknown']),
   means: Type.String(),
-  next: Type.Union([Type.String(), Type.Null()], { description: 'What to do about it.' }),
+  next: Type.Union([Type.String(), Type.Null()], { description: 'What to do next.' }),
 })
 
 export const explain = tool({
   name: 'explain',
-  title: 'What a word or code means',
+  title: 'Explain a word or code',
   description:
     `Explains a word (${Object.keys(TOPICS).join(', ')}), an error code, or a fact of \`verify\`, and what to do ` +
     'next. Makes no request and changes nothing.',
@@ -51,7 +51,7 @@ function find(about: string) {
   if (!code)
     return {
       kind: 'unknown',
-      means: `Nothing is known about this. Known words: ${Object.keys(TOPICS).join(', ')}.`,
+      means: `This word is not known. Known words: ${Object.keys(TOPICS).join(', ')}.`,
       next: null,
     } as const
   const { cause, next } = ERROR_GUIDE[code]

@@ -1,6 +1,6 @@
 // The topics that `explain` knows, and the error codes of this server.
 
-/** While the public link is opened by the receipt id, as it is until it is rotated. */
+/** Applies while the receipt id is the id of the public link, which it is until the link is rotated. */
 export const PUBLIC_LINK_OPENS =
   'Anyone with this link can open every file in the locker. Once the locker is attested, the evidence at the same id ' +
   'lists all file names, sizes and hashes.'
@@ -9,59 +9,59 @@ export const TOPICS: Record<string, string> = {
   quote: 'A price with its terms, for a few minutes. It is free and carries no obligation.',
   intent:
     'The name of a purchase. The same text is the same purchase and is paid once, also after errors, restarts and ' +
-    'timeouts. A new text is a new purchase, and costs again. Without one, it follows from wallet, units, provider and day.',
+    'timeouts. A new text is a new purchase, and costs again. By default it is derived from wallet, units, provider and day.',
   receipt:
-    'Proof of a payment, signed by the gateway: who paid what, when, in which transaction. It does not end. Its id ' +
-    '(rcpt_…) names the locker wherever tools ask for one.',
+    'Proof of a payment, signed by the gateway: who paid what, when, in which transaction. It does not expire. Its id ' +
+    '(rcpt_…) names the locker in every tool.',
   locker:
-    'The storage that a receipt pays for. The key that paid owns it; operators it names may read and write. Anyone who ' +
-    'knows receipt id and filename can read a file.',
+    'The storage that a receipt pays for. The key that paid owns it; operators that the owner names may read and write. ' +
+    'Anyone who knows the receipt id and the filename can read a file.',
   statement:
     'What the gateway signs about a locker: the Merkle root over names, sizes and hashes of all files. Each names the ' +
-    'one before it, so that none can be changed or left out unnoticed. `attest` makes one.',
-  attestation: 'The making of a statement, or the statement itself: see statement.',
+    'previous one, so that none can be changed or left out unnoticed. `attest` makes one.',
+  attestation: 'The act of making a statement, or the statement itself: see statement.',
   anchor:
     'The digest of a statement in a transaction on chain. It shows when the statement existed at the latest, ' +
     'independently of the gateway.',
   bundle:
-    'A file with all that is needed to check a statement offline: list of files, signature, keys, anchor. `verify` reads it. ' +
-    'It names the receipt, and so opens every file by the public link; a redacted one (GET /v1/storage/redacted-bundle) ' +
-    'proves chosen files, or all without their names, and opens nothing. For cosign and other verifiers of Sigstore, ' +
+    'A file with everything needed to check a statement offline: list of files, signature, keys, anchor. `verify` reads ' +
+    'it. It names the receipt, so anyone who has it can open every file through the public link. A redacted bundle ' +
+    '(GET /v1/storage/redacted-bundle) proves chosen files, or all without their names, and opens nothing. For cosign and other verifiers of Sigstore, ' +
     'the tool `bundle` makes one.',
   policy:
     'Which public logs and witnesses are trusted, and how many witnesses must vouch for a log: a text as in C2SP ' +
-    'tlog-policy. `verify` takes it as a file. It says something only if the user chose it, and not the gateway.',
+    'tlog-policy. `verify` accepts it as a file. It proves something only if the user chose it, and not the gateway.',
   facts:
-    'What a verification finds, one by one: passed, failed, not_checked or unavailable. What was not ' +
-    'checked has not passed, and the verdict says nothing about it.',
+    'One result of a verification: passed, failed, not_checked or unavailable. A fact that was not checked has not ' +
+    'passed, and the verdict says nothing about it.',
   limits:
     'What the wallet of this server may spend, for each purchase (SVC_MCP_MAX_USD) and each day in UTC ' +
-    '(SVC_MCP_MAX_USD_PER_DAY). Only the user can change it. A refusal for a limit has moved no money.',
+    '(SVC_MCP_MAX_USD_PER_DAY). Only the user can change it. A purchase that a limit refuses moves no money.',
   renewal:
-    'A purchase that extends a locker. What is left of the locker and what is bought are added up; receipt, links and ' +
-    'statements stay. `renew_locker` pays for it.',
+    'A purchase that extends a locker. The purchased terms are added to what is left; receipt, links and statements ' +
+    'stay. `renew_locker` pays for it.',
   subscription:
-    'Thirty days of the agent service, for the wallet that paid. `subscribe` buys them; another intent adds thirty more.',
+    'Thirty days of the agent service, for the wallet that paid. `subscribe` buys them; another intent adds thirty more days.',
   delegation:
     'A locker that the agent service works on: it reads files back and compares them, keeps copies of web addresses, ' +
-    'and writes what it finds into a signed log. It has a key of its own for each, which may read, write and list.',
+    'and writes its findings into a signed log. It has a separate key for each locker, which may read, write and list.',
   link:
-    'What `get_link` gives: a temporary URL, which works for minutes and shows nothing of locker or file. With `public`, ' +
-    `also the public address of the file, which does not end. ${PUBLIC_LINK_OPENS} \`public_link\` rotates or closes it.`,
+    'The result of `get_link`: a temporary URL, which works for minutes and reveals neither locker nor file. With `public`, ' +
+    `also the public address of the file, which does not expire. ${PUBLIC_LINK_OPENS} \`public_link\` rotates or closes it.`,
 }
 
 export const CODES_HERE = {
   not_paid: {
     means: 'The purchase failed before any money moved.',
-    next: 'read why; then the same call with the same intent',
+    next: 'read why; then repeat the same call with the same intent',
   },
   payment_uncertain: {
     means: 'A payment was signed; whether it landed is not certain yet.',
-    next: 'the same call with the same intent and arguments; never with another',
+    next: 'repeat the same call with the same intent and arguments; never use another intent',
   },
   paid_but_unfinished: {
     means: 'The money has moved, but the receipt, or what it buys, is missing.',
-    next: 'the same call with the same intent and arguments: it continues without paying',
+    next: 'repeat the same call with the same intent and arguments: it continues without paying again',
   },
   over_purchase_limit: {
     means: 'The purchase costs more than this server may pay at once.',
@@ -74,18 +74,21 @@ export const CODES_HERE = {
   asset_not_allowed: { means: 'This server does not pay in that asset.', next: 'leave `asset` out, or use USDC' },
   no_wallet: { means: 'The server has no key.', next: 'the user sets SVC_WALLET to a key file' },
   no_node: { means: 'The server knows no node of its chain.', next: 'the user sets SVC_PRIMARY_RPC or SVC_EVM_RPC' },
-  no_agent: { means: 'The server knows no agent service.', next: 'the user sets SVC_AGENT to the address of one' },
+  no_agent: {
+    means: 'The server knows no agent service.',
+    next: 'the user sets SVC_AGENT to the address of an agent service',
+  },
   not_subscribed: {
     means: 'The wallet of this server has no subscription to the agent service.',
-    next: 'ask the user whether to spend money on `subscribe`; `agent_status` tells what it costs',
+    next: 'ask the user whether to spend money on `subscribe`; `agent_status` shows the price',
   },
   no_answer: {
-    means: 'The gateway, or the agent service, does not answer.',
-    next: 'the same call again later; nothing is paid twice',
+    means: 'The gateway or the agent service does not answer.',
+    next: 'repeat the same call later; nothing is paid twice',
   },
-  untrue_answer: { means: 'A service said what cannot be true.', next: 'do not rely on it; tell the user' },
+  untrue_answer: { means: 'A service gave an answer that cannot be true.', next: 'do not rely on it; tell the user' },
   no_root: {
-    means: 'Nobody chose a folder for this server to read files from.',
+    means: 'No folder is set for this server to read files from.',
     next: 'the user sets SVC_MCP_ROOT to a folder',
   },
   path_outside_root: { means: 'The path leads out of the folder that may be read.', next: 'use a path below the root' },
@@ -95,7 +98,10 @@ export const CODES_HERE = {
   bad_url: { means: 'The address is not a public https address.', next: 'use `path`, or another address' },
   bad_policy: {
     means: 'The policy, or the key of a log, cannot be read.',
-    next: 'tell the user which line; make up no other',
+    next: 'tell the user which line is wrong; do not invent another policy',
   },
-  bad_arguments: { means: 'An argument is missing, unknown or of the wrong form.', next: 'read which, and correct it' },
+  bad_arguments: {
+    means: 'An argument is missing, unknown or of the wrong form.',
+    next: 'read which argument it is, and correct it',
+  },
 } as const satisfies Record<string, { means: string; next: string }>

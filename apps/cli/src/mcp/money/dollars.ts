@@ -1,4 +1,4 @@
-// The dollar value of a payment. It ignores the gateway's own figures: a limit must hold against the gateway too.
+// The dollar value of a payment. It ignores the gateway's own figures: the limits also protect against the gateway.
 
 import { type Asset, coinOf, findAsset, isCoin } from '@svc/api/assets'
 import { NETWORKS, networkNamed } from '@svc/api/networks'
@@ -14,7 +14,7 @@ export interface Limits {
   coins: Readonly<Record<string, bigint | null>>
 }
 
-/** What fees are paid in. */
+/** The coins that network fees are paid in. */
 export const COINS = NETWORKS.map(coinOf)
 
 /** Tokens that are worth a dollar, at addresses that do not depend on the gateway. */
@@ -34,12 +34,12 @@ export function dollarsOf(leg: PaymentLeg, { coins }: Limits): bigint | null {
 }
 
 /**
- * What a coin counts for in a fee while no price is set. The fee on a Solana-family chain is fixed and far below a cent. On
- * an EVM chain it is what a node asks for: it counts for more than it costs, so that the limits hold.
+ * The dollar value of a coin in a fee while no price is set. The fee on a Solana-family chain is fixed and far below a
+ * cent. On an EVM chain a node sets it: the value is higher than the real cost, so that the limits hold.
  */
 const UNPRICED = { solana: 0n, evm: DOLLAR }
 
-/** What a network may charge, in millionths of a dollar, rounded up; null for a coin that is not known. */
+/** A network fee in millionths of a dollar, rounded up; null for an unknown coin. */
 export function dollarsOfFee({ amount, ticker, decimals }: NetworkFee, { coins }: Limits): bigint | null {
   const coin = COINS.find((one) => one.ticker === ticker)
   return coin ? worthOf(amount, coins[ticker] ?? UNPRICED[coin.network.family], decimals) : null

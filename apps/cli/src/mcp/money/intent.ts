@@ -5,7 +5,7 @@ import { type Context, dayOf } from '../context.ts'
 export interface Wanted {
   /** The address of the selling service. */
   seller: string
-  /** What is bought, in words. */
+  /** A description of the goods. */
   goods: string
   intent: string | undefined
 }
@@ -36,7 +36,7 @@ async function isUnderWay(context: Context, seller: string, intent: string): Pro
   return record.receipt === null || Date.parse(record.receipt.confirmed_at) > context.now() - AGAIN_WITHIN_MS
 }
 
-/** The journal record of a purchase; null if none was begun with this intent. */
+/** The journal record of a purchase; null if no purchase has this intent. */
 export function readPurchase({ journal }: Context, seller: string, intent: string): Promise<PurchaseRecord | null> {
   return readRecord({ journal, baseUrl: seller }, intent)
 }

@@ -5,9 +5,9 @@ import Type from 'typebox'
 
 export const PAID = {
   new_payment: Type.Boolean({
-    description: 'Whether this call made a payment. False: the one made before is the one.',
+    description: 'Whether this call made a payment. False: an earlier call made it.',
   }),
-  receipt_id: Type.String({ description: 'Proof of the payment; of a locker, what other tools take.' }),
+  receipt_id: Type.String({ description: 'Proof of the payment. For a locker, the id to give to other tools.' }),
   paid: Type.Object({ amount: Type.String(), asset: Type.String(), network: Type.String() }),
   tx: Type.String(),
   payer: Type.String(),

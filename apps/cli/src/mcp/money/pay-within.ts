@@ -28,10 +28,10 @@ export function payWithin<T>(context: Context, owner: Owner, payment: Payment<T>
     const record = await readPurchase(context, seller, intent)
     if (!record) {
       call.progress(0, 2, 'asking for a quote')
-      // A purchase that is refused here leaves its intent free for another order.
+      // A purchase that the limits refuse here leaves its intent free for another order.
       await owner.spending.check({ seller, intent }, await payment.price())
     }
-    // A purchase that is begun anew under its name loses the record of its payments.
+    // A purchase that restarts under its name loses the record of its payments.
     const signed = async () => [...paymentsIn(record), ...paymentsIn(await readPurchase(context, seller, intent))]
     return paid(owner, { ...payment, signed }, call)
   })
@@ -42,7 +42,7 @@ function paymentsIn(record: PurchaseRecord | null): SignedPayment[] {
 }
 
 interface RecordedPayment<T> extends Payment<T> {
-  /** The payments of the purchase that were signed so far; some come twice. */
+  /** The payments of the purchase that were signed so far; a payment can occur twice. */
   signed(): Promise<SignedPayment[]>
 }
 
@@ -64,7 +64,7 @@ async function paid<T>(
   } catch (error) {
     if (!(error instanceof PaymentError) || error.money !== 'not_moved') throw error
     if (isNew) await spending.uncount({ seller, intent }, await signed())
-    // With the network's fee, which is known last, the payment exceeds a limit.
+    // The network fee, which is known last, makes the payment exceed a limit.
     throw error.cause instanceof Refusal ? error.cause : error
   }
 }

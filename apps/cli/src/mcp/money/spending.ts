@@ -17,7 +17,10 @@ export interface Purchase {
 interface Spent extends Purchase {
   /** Millionths of a dollar, as a decimal string. */
   micro_usd: string
-  /** Set once another payment of the purchase was counted: this one counts unless the chain says that it moved nothing. */
+  /**
+   * Set once another payment of the purchase was counted. This one counts unless the chain shows that it moved no
+   * money.
+   */
   superseded?: SignedPayment[]
 }
 
@@ -25,7 +28,7 @@ interface Spent extends Purchase {
 interface NextPayment {
   leg: PaymentLeg
   fee: NetworkFee | null
-  /** Only one of that payment and this one can land. */
+  /** The payment that this one replaces; only one of the two can land. */
   replaced: SignedPayment | null
   /** The payments of the purchase that were signed before. */
   signed: readonly SignedPayment[]
@@ -73,7 +76,7 @@ export function createSpending({ journal, address, limits, today, outcomeOf }: S
     return spent.filter((_, i) => counts[i])
   }
 
-  /** The chain is asked each time: a payment that it had lost may land after the next one was signed. */
+  /** Asks the chain each time: a payment that seemed lost may land after the next one was signed. */
   async function mayHaveMoved(payments: readonly SignedPayment[]): Promise<boolean> {
     const outcomes = await Promise.all(payments.map((payment) => outcomeOf(payment).catch(() => 'pending')))
     return outcomes.some((outcome) => outcome === 'landed' || outcome === 'pending')
@@ -107,7 +110,7 @@ function isBeside(purchase: Purchase) {
     superseded !== undefined || intent !== purchase.intent || seller !== purchase.seller
 }
 
-/** Notes which payments the newest entry of a purchase was for; without any, it was never signed and is dropped. */
+/** Records the payments that the newest entry of a purchase covers; without any, it was never signed and is dropped. */
 function supersede(spent: readonly Spent[], purchase: Purchase, signed: readonly SignedPayment[]): Spent[] {
   const known = new Set(spent.flatMap(({ superseded = [] }) => superseded.map(({ tx }) => tx)))
   const superseded = signed.filter(({ tx }) => !known.has(tx) && known.add(tx))
@@ -124,7 +127,7 @@ function requireWithin(leg: PaymentLeg, fee: NetworkFee | null, limits: Limits):
   const price = dollarsOf(leg, limits)
   const { human_amount, name } = leg.extra
   if (price === null) {
-    const message = `this server does not pay in ${name} (${leg.asset}): it cannot tell what that is worth`
+    const message = `this server does not pay in ${name} (${leg.asset}): its value is unknown`
     throw new Refusal(
       'asset_not_allowed',
       `${message}. Nothing was paid`,
@@ -133,22 +136,22 @@ function requireWithin(leg: PaymentLeg, fee: NetworkFee | null, limits: Limits):
   }
   const ofNetwork = fee && dollarsOfFee(fee, limits)
   if (fee && ofNetwork === null) {
-    const message = `the network charges ${feeText(fee)}: this server cannot tell what that is worth. Nothing was paid`
+    const message = `the network charges ${feeText(fee)}, whose value is unknown. Nothing was paid`
     throw new Refusal('asset_not_allowed', message, `Only the user can change that. ${TELL}`)
   }
   const cost = price + (ofNetwork ?? 0n)
   if (cost <= limits.perPurchase) return cost
   const besides = fee ? ` and ${feeText(fee)} for the network` : ''
   const message = `it costs ${human_amount} ${name}${besides}, counted as $${dollarText(cost)}`
-  const limit = `one purchase may cost $${dollarText(limits.perPurchase)} (SVC_MCP_MAX_USD)`
+  const limit = `the limit for one purchase is $${dollarText(limits.perPurchase)} (SVC_MCP_MAX_USD)`
   const hint = `${raise('SVC_MCP_MAX_USD', cost)}; until then every such call is refused. ${TELL}`
   throw new Refusal('over_purchase_limit', `${message}; ${limit}. Nothing was paid`, hint)
 }
 
 function overDay(before: bigint, cost: bigint, limit: bigint): Refusal {
   const message = `it would cost $${dollarText(cost)} after $${dollarText(before)} today (UTC)`
-  const rule = `a day may cost $${dollarText(limit)} (SVC_MCP_MAX_USD_PER_DAY)`
-  const tomorrow = cost > limit ? 'until then it is refused on every day' : 'or call again tomorrow'
+  const rule = `the limit for a day is $${dollarText(limit)} (SVC_MCP_MAX_USD_PER_DAY)`
+  const tomorrow = cost > limit ? 'until then it is refused every day' : 'or call again tomorrow'
   const hint = `${raise('SVC_MCP_MAX_USD_PER_DAY', before + cost)}; ${tomorrow}. ${TELL}`
   return new Refusal('over_day_limit', `${message}; ${rule}. Nothing was paid`, hint)
 }

@@ -21,7 +21,7 @@ export function isLoopbackHost(hostname: string): boolean {
 export function objectionTo(headers: IncomingHttpHeaders, { token, isLoopback }: Guard): Objection | null {
   const host = URL.parse(`http://${headers.host ?? ''}`)
   if (!host || host.host === '' || (isLoopback && !isLoopbackHost(host.hostname)))
-    return { status: 403, message: 'this server is not called that' }
+    return { status: 403, message: 'this server does not accept this Host header' }
   if (headers.origin !== undefined && URL.parse(headers.origin)?.host !== host.host)
     return { status: 403, message: 'pages of other origins may not call this server' }
   if (token !== null && !isToken(headers.authorization, token))

@@ -44,7 +44,7 @@ export async function serveHttp(
     const id = request.headers['mcp-session-id']
     if (id === undefined) return begin(request, response)
     const session = sessions.get(String(id))
-    if (!session) return refuse(response, 404, 'there is no such session')
+    if (!session) return refuse(response, 404, 'unknown session')
     sessions.delete(String(id))
     sessions.set(String(id), session)
     await session.transport.handleRequest(request, response)
@@ -70,7 +70,7 @@ export async function serveHttp(
     handle(request, response).catch((error: Error) => {
       serving.log(`request failed: ${error.message}`)
       if (response.headersSent) response.destroy()
-      else refuse(response, 500, 'something went wrong')
+      else refuse(response, 500, 'internal error')
     })
   })
   http.listen(port, host)

@@ -1,4 +1,4 @@
-// Prompts that a person picks in their client.
+// The prompts that users select in their client.
 
 import { ErrorCode, type GetPromptResult, McpError, type Prompt } from '@modelcontextprotocol/sdk/types.js'
 
@@ -11,7 +11,7 @@ export const PROMPTS: Prompt[] = [
     description: 'Puts a file into a locker, has it attested, checks the evidence, and reports each fact.',
     arguments: [
       { name: 'path', description: 'A file below the root folder of this server.', required: true },
-      { name: 'receipt_id', description: 'The locker. Without it, one that was bought, or a new one.' },
+      { name: 'receipt_id', description: 'The locker. By default, one that you own, or a new one.' },
     ],
   },
 ]
@@ -21,13 +21,13 @@ export function promptText(name: string, { path, receipt_id }: Record<string, st
   if (!path) throw new McpError(ErrorCode.InvalidParams, `${STORE_AND_PROVE} needs a path`)
   const locker = receipt_id
     ? `Use the locker of ${JSON.stringify(receipt_id)}.`
-    : 'Look with list_lockers whether I have a locker. If not, tell me the price from quote, and buy only when I agree.'
+    : 'Check with list_lockers whether I have a locker. If not, tell me the price from quote, and buy only when I agree.'
   const text = [
     `Store the file ${JSON.stringify(path)} and prove that it is stored.`,
     locker,
     'Then: put_file, attest, verify with the receipt id.',
     'Tell me the receipt id, the name and hash of the file, a temporary link to it, and every fact of verify with its value.',
-    'Say plainly which facts were not checked.',
+    'State clearly which facts were not checked.',
   ].join('\n')
   return { messages: [{ role: 'user', content: { type: 'text', text } }] }
 }

@@ -1,5 +1,5 @@
-// Structured answers as text: many clients show models nothing else. One line for each field, in the order of the
-// answer; what is inside is indented. Strangers choose names and contents, so no value can look like a line of ours.
+// Structured answers as text: many clients show models nothing else. Each field has a line, in the order of the
+// answer; nested fields are indented. Names and contents are untrusted, so no value can look like a line of the server.
 
 const INDENT = '  '
 
@@ -24,7 +24,7 @@ function fieldLines(name: string, value: unknown): string[] {
   return lines.length === 0 ? [`${name}: none`] : [`${name}:`, ...indented(lines)]
 }
 
-/** On one line where nothing is nested. */
+/** An item is on one line if nothing in it is nested. */
 function itemLines(item: unknown): string[] {
   if (!isObject(item)) return [`- ${scalarText(item)}`]
   const fields = Object.entries(item)

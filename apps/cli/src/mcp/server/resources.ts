@@ -26,7 +26,7 @@ export const RESOURCES: Resource[] = [
     uri: 'svc://discovery',
     name: 'discovery',
     title: 'What the gateway offers',
-    description: 'Networks, assets, providers, limits and addresses of the gateway, as it tells them.',
+    description: 'Networks, assets, providers, limits and addresses that the gateway reports.',
     mimeType: 'application/json',
   },
 ]
@@ -65,12 +65,12 @@ async function fileContents(context: Context, file: FileName, signal: AbortSigna
 /** An error code of MCP. */
 const RESOURCE_NOT_FOUND = -32002
 
-/** For models: what this server is for, and how not to lose money with it. */
+/** Tells a model what this server is for, and how to avoid losing money. */
 export const INSTRUCTIONS = [
   'Buys storage lockers from a gateway, puts files into them, has their contents attested, and verifies evidence.',
   'Order: quote (free) → buy (spends money) → put_file → attest → verify. Later: renew_locker (spends money).',
   'One purchase has one intent: after any error make the same call with the same arguments; it never pays twice.',
-  'Before buying, list_lockers shows what there is, and purchase_status what was started. Existing files never travel in calls: give a path or a url. Use write_text for text that you made.',
+  'Before buying, list_lockers shows existing lockers, and purchase_status shows started purchases. Never put the content of existing files into a call: give a path or a url. Use write_text for text that you made.',
   'Report facts of verify one by one; not_checked is not passed. explain tells what words and codes mean.',
   'An agent service can look after lockers: agent_status (free) → subscribe (spends money) → delegate.',
 ].join('\n')
@@ -82,10 +82,10 @@ function helpText({ settings, owner, root }: Context): string {
   const wallet = owner?.wallet
     ? `Pays as ${owner.signer.address}: at most $${dollarText(perPurchase)} for a purchase, $${dollarText(perDay)} a day ` +
       `(UTC), in ${DOLLAR_TOKENS.join(' or ')}${others.length > 0 ? `, or ${others.join(', ')}` : ''}. Network fees come on top.`
-    : 'Has no wallet to pay with: `buy` hands out an x402 offer.'
+    : 'Has no wallet to pay with: `buy` returns an x402 offer.'
   const files = root.folder
     ? `\`put_file\` and \`verify\` read below ${root.folder}, and no hidden files.`
-    : '`put_file` and `verify` read no files until the user sets SVC_MCP_ROOT to a folder: nobody chose one.'
+    : '`put_file` and `verify` read no files until the user sets SVC_MCP_ROOT to a folder.'
   return `# Storage gateway at ${gateway}
 
 ${INSTRUCTIONS}

@@ -9,10 +9,10 @@ const CHANGES = { readOnlyHint: false, destructiveHint: true, openWorldHint: tru
 
 export const revokeUrls = tool({
   name: 'revoke_urls',
-  title: 'End all URLs of a locker',
+  title: 'Revoke all URLs of a locker',
   description:
-    'Ends every short URL and upload session of the locker at once, no matter who asked for it. For URLs that got into the wrong ' +
-    'hands. Files, operators and the public link stay as they are; `get_link` and `put_file` give new URLs.',
+    'Ends every short URL and upload session of the locker immediately, no matter who requested it. Use it for URLs that ' +
+    'leaked. Files, operators and the public link stay as they are; `get_link` and `put_file` return new URLs.',
   annotations: { ...CHANGES, idempotentHint: true },
   input: Type.Object({ receipt_id: ReceiptId }, STRICT),
   output: Type.Object({ receipt_id: Type.String(), revoked: Type.Literal(true) }),
@@ -27,9 +27,9 @@ export const publicLink = tool({
   name: 'public_link',
   title: 'Rotate, close or open the public link',
   description:
-    'Changes what lets anybody read the files of a locker. `rotate` makes a new id, and every public address handed out ' +
-    'before stops for good: for a receipt id that has leaked. `close` lets nobody in; `open` opens a closed link with the ' +
-    'id that it had. `get_link` then gives the right address of a file.',
+    'Changes the public link, which lets anyone read the files of a locker. `rotate` makes a new id, and every earlier ' +
+    'public address stops working permanently: use it when a receipt id has leaked. `close` closes the link; `open` ' +
+    'opens a closed link with its previous id. `get_link` then returns the right address of a file.',
   annotations: { ...CHANGES, idempotentHint: false },
   input: Type.Object({ receipt_id: ReceiptId, action: changePublicLink.body.properties.action }, STRICT),
   output: Type.Object({
@@ -41,12 +41,12 @@ export const publicLink = tool({
     const link = await context.client.changePublicLink(lockerOf(receipt_id), action, signal)
     const { id } = link
     const text =
-      id === null ? 'The public link is closed.' : `The public link is opened by ${id}. ${linkOpens(id, receipt_id)}`
+      id === null ? 'The public link is closed.' : `The id of the public link is ${id}. ${linkOpens(id, receipt_id)}`
     return { text, data: { receipt_id, ...link } }
   },
 })
 
-/** What a public link opens. One that was rotated does not name the receipt, and so does not lead to the evidence. */
+/** What a public link opens. A rotated link does not name the receipt, so it does not lead to the evidence. */
 export function linkOpens(id: string, receiptId: string): string {
   return id === receiptId
     ? PUBLIC_LINK_OPENS

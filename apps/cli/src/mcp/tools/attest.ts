@@ -7,17 +7,17 @@ import { ReceiptId, STRICT, tool } from './tool.ts'
 
 export const attest = tool({
   name: 'attest',
-  title: 'Commit to what a locker holds',
+  title: 'Attest the content of a locker',
   description:
-    'Has the gateway sign a statement of exactly the files that are in the locker now, and publish it on chain where ' +
-    'the gateway does that. The statement is checked here before it is reported. Costs nothing; when nothing has ' +
-    'changed, the statement there was is returned. Statements are never deleted. The locker must hold a file.',
+    'Has the gateway sign a statement of exactly the files that are in the locker now, and publish it on chain if the ' +
+    'gateway publishes. The statement is checked here before it is reported. Costs nothing; when nothing has changed, ' +
+    'the existing statement is returned. Statements are never deleted. The locker must contain a file.',
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
   input: Type.Object({ receipt_id: ReceiptId }, STRICT),
   output: Type.Object({
     receipt_id: Type.String(),
-    unchanged: Type.Boolean({ description: 'Whether the last statement is still right, so that no new one was made.' }),
-    sequence: Type.Integer({ description: 'Which statement of this receipt it is.' }),
+    unchanged: Type.Boolean({ description: 'Whether the last statement is still true, so that no new one was made.' }),
+    sequence: Type.Integer({ description: 'The number of this statement for this receipt.' }),
     statement_digest: Type.String(),
     merkle_root: Type.String({ description: 'Commits to names, sizes and hashes of all files.' }),
     file_count: Type.Integer(),

@@ -5,7 +5,7 @@ import { Refusal } from '../errors.ts'
 import { MAX_TEXT_BYTES } from '../stored-file.ts'
 import { READS, ReceiptId, Sequence, STRICT, tool } from './tool.ts'
 
-/** What each format is called here, and at the gateway. */
+/** The name of each format here, and at the gateway. */
 const FORMATS = { sigstore: 'sigstore-bundle', dsse: 'dsse' } as const satisfies Record<string, DsseFormat>
 
 export const bundle = tool({
@@ -30,13 +30,13 @@ export const bundle = tool({
     format: Type.Enum(Object.keys(FORMATS) as (keyof typeof FORMATS)[]),
     media_type: Type.String(),
     size_bytes: Type.Integer(),
-    document: Type.String({ description: 'JSON. Save it as it is.' }),
+    document: Type.String({ description: 'JSON. Save it unchanged.' }),
   }),
   async run({ client }, { receipt_id, format = 'sigstore', ...wanted }, { signal }) {
     const document = JSON.stringify(await client.dsse(receipt_id, { ...wanted, format: FORMATS[format], signal }))
     const size_bytes = Buffer.byteLength(document)
     if (size_bytes > MAX_TEXT_BYTES)
-      throw new Refusal('file_too_large', `the bundle has ${size_bytes} bytes`, 'Prove one file: give its `filename`')
+      throw new Refusal('file_too_large', `the bundle has ${size_bytes} bytes`, 'Give a `filename` to prove one file')
     return {
       text: `${wanted.filename === undefined ? 'All files' : JSON.stringify(wanted.filename)}: ${size_bytes} bytes, signed.`,
       data: { format, media_type: DSSE_TYPES[FORMATS[format]], size_bytes, document },

@@ -1,4 +1,4 @@
-// Purchases that the client pays: the server returns an x402 offer and accepts the client's signed payment for it.
+// Purchases that the client pays for: the server returns an x402 offer and accepts the client's signed payment.
 
 import { Quote } from '@svc/api/purchases'
 import { buyStorage, type X402Purchase, type X402Quote } from '@svc/api/x402'
@@ -50,7 +50,7 @@ function settlement(headers: Headers): unknown {
 
 function boughtBy({ receipt, receipt_id, idempotent, ...answer }: X402Purchase): Outcome<object> {
   const { payer_pubkey: payer } = receipt
-  // Gateways of earlier releases leave the locker to the payer.
+  // Gateways of earlier releases let the payer open the locker.
   const { locker_id = null }: Partial<X402Purchase> = answer
   const locker =
     locker_id === null

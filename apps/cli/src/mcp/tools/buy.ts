@@ -11,8 +11,8 @@ import { Asset, Intent, STRICT, tickerOf, tool } from './tool.ts'
 const { units, provider } = requestStorage.body.properties
 
 const Bought = Type.Object({
-  intent: Type.Union([Type.String(), Type.Null()], { description: 'Give it again to mean this purchase again.' }),
-  locker_id: Type.Union([Type.String(), Type.Null()], { description: 'Null: the payer has yet to open it.' }),
+  intent: Type.Union([Type.String(), Type.Null()], { description: 'Repeat it to refer to this purchase.' }),
+  locker_id: Type.Union([Type.String(), Type.Null()], { description: 'Null: the payer must still open it.' }),
   ...PAID,
 })
 
@@ -23,8 +23,8 @@ export const buy = tool({
     'Buys storage: pays on chain with the wallet of this server, within its limits, and opens the locker. ' +
     'SPENDS REAL MONEY, but one intent is paid once: same purchase = same `intent` text. After an error, a timeout ' +
     'or any doubt, call again with the SAME arguments: it continues where it stopped and pays nothing twice. ' +
-    'Do not invent a new intent to retry. Without `intent` it follows from wallet, units, provider and day, so a ' +
-    'repeated call on one day is the same purchase; give your own only to buy a further locker. ' +
+    'Do not invent a new intent to retry. By default `intent` is derived from wallet, units, provider and day, so a ' +
+    'repeated call on one day is the same purchase; give your own only to buy another locker. ' +
     'If the server has no wallet, the answer is an x402 offer, and nothing is paid.',
   // A repeated call changes nothing, but a payment cannot be undone.
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },

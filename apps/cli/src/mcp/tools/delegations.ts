@@ -7,20 +7,20 @@ import { DelegationId, ReceiptId, STRICT, tool } from './tool.ts'
 
 export const delegate = tool({
   name: 'delegate',
-  title: 'Let the agent service look after a locker',
+  title: 'Delegate a locker to the agent service',
   description:
-    'Hands a locker to the agent service and registers its key with the gateway: from then on it may read, write and list ' +
-    'there. Without `tasks` it reads everything back once a day and compares (watch). `mirror` fetches web addresses ' +
-    'into files at regular intervals, and replaces what they held; `tell` sends findings to an https address. Call it ' +
-    'again with other tasks to replace the earlier ones. Costs nothing itself, but needs a subscription.',
+    'Delegates a locker to the agent service and registers its key with the gateway: from then on it may read, write and ' +
+    'list there. Without `tasks` it reads all files back once a day and compares them (watch). `mirror` fetches web ' +
+    'addresses into files at regular intervals and replaces their content; `tell` sends findings to an https address. ' +
+    'Call it again with other tasks to replace the earlier ones. Costs nothing itself, but needs a subscription.',
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
   input: Type.Object({ receipt_id: ReceiptId, tasks: Type.Optional(Tasks) }, STRICT),
   output: Type.Object({
     receipt_id: Type.String(),
     delegation_id: DelegateAnswer.properties.delegation_id,
-    agent_pubkey: Type.String({ description: 'The key that was registered, for this delegation alone.' }),
+    agent_pubkey: Type.String({ description: 'The registered key, which is for this delegation alone.' }),
     tasks: Tasks,
-    expires_at: Type.String({ description: 'Of the subscription.' }),
+    expires_at: Type.String({ description: 'The end of the subscription.' }),
   }),
   async run(context, { receipt_id, tasks }, { signal, progress }) {
     requireOwner(context)
@@ -32,7 +32,7 @@ export const delegate = tool({
     await context.client.addOperator({ receipt_id, locker_id }, agent_pubkey)
     const secret = tasks?.tell ? ` The secret of its webhooks: \`svc delegations ${delegation_id} --json\`.` : ''
     return {
-      text: `Works on it as ${delegation_id} until ${expires_at}. \`agent_status\` tells what it finds.${secret}`,
+      text: `The agent service works on it as ${delegation_id} until ${expires_at}. \`agent_status\` shows its findings.${secret}`,
       data: { receipt_id, delegation_id, agent_pubkey, tasks: delegated.tasks, expires_at },
     }
   },
@@ -40,7 +40,7 @@ export const delegate = tool({
 
 export const endDelegation = tool({
   name: 'end_delegation',
-  title: 'Take a locker back from the agent service',
+  title: 'End a delegation to the agent service',
   description:
     'Ends a delegation, and removes the key of the agent service from the locker. Its log stays. The subscription is ' +
     'not refunded; `delegate` starts again.',
@@ -56,7 +56,7 @@ export const endDelegation = tool({
     return {
       text: ended.is_known_key
         ? `${delegation_id} has ended, and its key can no longer act.`
-        : `${delegation_id} has ended. Its key was registered elsewhere: the user removes it with \`svc operators rm\`.`,
+        : `${delegation_id} has ended. Its key was registered by other means: the user removes it with \`svc operators rm\`.`,
       data: { delegation_id, receipt_id, status },
     }
   },

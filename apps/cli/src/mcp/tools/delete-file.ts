@@ -8,21 +8,21 @@ export const deleteFile = tool({
   name: 'delete_file',
   title: 'Delete a file from a locker',
   description:
-    'Deletes one file for good: ask the user first. Statements that were made before still name it and its hash. ' +
-    'Costs nothing and gives no money back.',
+    'Deletes one file permanently: ask the user first. Earlier statements still contain its name and hash. ' +
+    'Costs nothing and refunds nothing.',
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
   input: Type.Object({ receipt_id: ReceiptId, filename: Filename }, STRICT),
   output: Type.Object({
     receipt_id: Type.String(),
     filename: Type.String(),
     deleted: Type.Boolean(),
-    bytes_removed: Type.Boolean({ description: 'False: a provider that never forgets still has the bytes.' }),
+    bytes_removed: Type.Boolean({ description: 'False: the provider cannot delete, and still has the bytes.' }),
   }),
   async run(context, { receipt_id, filename }) {
     requireOwner(context)
     const { deleted, bytes_removed } = await context.client.remove(lockerOf(receipt_id), filename)
     return {
-      text: `Deleted ${JSON.stringify(filename)}. \`attest\` commits to what is left.`,
+      text: `Deleted ${JSON.stringify(filename)}. \`attest\` commits to the remaining files.`,
       data: { receipt_id, filename, deleted, bytes_removed },
     }
   },

@@ -12,9 +12,9 @@ export const getLink = tool({
   name: 'get_link',
   title: 'Share a file by a link',
   description:
-    'Shares a file by an address that opens this file alone and works for a few minutes. The contents are not returned: ' +
-    'open or hand out the link. With `public` also the public address, which opens the whole locker to anybody until the ' +
-    'owner rotates or closes it: only if the user asks for that.',
+    'Shares a file by an address that opens only this file and works for a few minutes. The content is not returned: ' +
+    'open or share the link. With `public` also the public address, which opens the complete locker to anyone until the ' +
+    'owner rotates or closes it: use it only if the user asks for that.',
   annotations: { ...READS, idempotentHint: false },
   input: Type.Object(
     {
@@ -47,13 +47,13 @@ export const getLink = tool({
     if (!url) {
       // This request fails with the gateway's reason.
       await client.call(getFile, { params: { locker_id, filename }, signal })
-      throw new Refusal('link_not_available', 'the file is being changed right now', 'Try again')
+      throw new Refusal('link_not_available', 'the file is being changed', 'Try again in a moment')
     }
     const { download_url, content_type, content_hash, size_bytes } = url
     const id = isPublic ? (await client.publicLink(locker, signal)).id : null
     const public_url = id && publicUrl(settings.gateway, id, filename)
     const forAll =
-      id === null ? 'The public link is closed.' : `${public_url} does not end. ${linkOpens(id, receipt_id)}`
+      id === null ? 'The public link is closed.' : `${public_url} does not expire. ${linkOpens(id, receipt_id)}`
     return {
       text: `${download_url} works for ${urls_expire_in_sec} seconds.${isPublic ? ` ${forAll}` : ''}`,
       data: {

@@ -1,4 +1,4 @@
-// The logs and witnesses that the caller of `verify` names. Without them, the log of SVC_KEYS counts.
+// The logs and witnesses that the caller of `verify` names. By default, the log in SVC_KEYS is used.
 
 import { readAtMost, TooManyBytes } from '@svc/protocol/read-at-most'
 import { fileSource } from '@svc/sdk/node'
@@ -16,7 +16,7 @@ export const LogArguments = {
       maxLength: 4096,
       description:
         'A file below the root with the logs and witnesses that the user trusts, and how many witnesses must vouch: ' +
-        'C2SP tlog-policy. Never one that came with the bundle.',
+        'C2SP tlog-policy. Never use a policy that came with the bundle.',
     }),
   ),
   log_keys: Type.Optional(
@@ -44,7 +44,7 @@ export async function givenLogs(root: Root, { policy, log_keys = [] }: LogsNamed
 function logKeyOf(text: string) {
   const key = readLogKey(text)
   if (typeof key !== 'string') return key
-  throw new Refusal('bad_policy', `${JSON.stringify(text)}: ${key}`, 'Witnesses are named in a policy')
+  throw new Refusal('bad_policy', `${JSON.stringify(text)}: ${key}`, 'Name witnesses in a `policy`')
 }
 
 async function policyIn(root: Root, path: string) {

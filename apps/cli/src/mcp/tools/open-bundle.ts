@@ -62,7 +62,7 @@ async function ofAddress({ settings, client }: Context, text: string, signal: Ab
   return { chunks: body ? chunksOf(body) : [], close: nothingToClose }
 }
 
-/** As the endpoints declare it; the gateway refuses what does not fit. */
+/** The query that the endpoints declare; the gateway rejects other parameters. */
 function queryOf({ searchParams }: URL): { receipt_id: string; filename?: string[] } {
   const filename = searchParams.getAll('filename')
   const query = Object.fromEntries(searchParams) as { receipt_id: string }

@@ -19,10 +19,12 @@ const Payment = Type.Object({
   outcome: Type.Enum(['landed', 'failed', 'expired', 'pending'], {
     description: '`failed` and `expired` moved nothing; `pending` may still land.',
   }),
-  fate: Type.Enum(['landed', 'failed', 'impossible', 'unknown'], { description: '`outcome` in the words of 1.0.0.' }),
+  fate: Type.Enum(['landed', 'failed', 'impossible', 'unknown'], {
+    description: '`outcome` as version 1.0.0 named it.',
+  }),
 })
 
-/** What a purchase buys. */
+/** The goods of a purchase. */
 const Goods = Type.Enum(['locker', 'subscription'])
 
 const Status = Type.Object({
@@ -33,17 +35,17 @@ const Status = Type.Object({
   receipt_id: Type.Union([Type.String(), Type.Null()]),
   locker_id: Type.Union([Type.String(), Type.Null()]),
   purchases: Type.Array(Type.Object({ intent: Type.String(), of: Goods, day: Type.String(), usd: Type.String() }), {
-    description: 'Without `intent`: what was paid for in the last 30 days.',
+    description: 'Without `intent`: the purchases of the last 30 days.',
   }),
 })
 
 export const purchaseStatus = tool({
   name: 'purchase_status',
-  title: 'What was paid, what is missing',
+  title: 'Status of a purchase',
   description:
-    'Tells what was paid for a purchase and what is still missing, by the intent that `buy`, `renew_locker` or ' +
-    '`subscribe` showed. Pays and changes nothing. Without `intent` it lists the intents of the last 30 days: look ' +
-    'here before buying again.',
+    'Shows what was paid for a purchase and what is still missing, by the intent that `buy`, `renew_locker` or ' +
+    '`subscribe` returned. Pays and changes nothing. Without `intent` it lists the intents of the last 30 days: use it ' +
+    'before buying again.',
   annotations: READS,
   input: Type.Object({ intent: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })) }, STRICT),
   output: Status,
@@ -80,7 +82,7 @@ async function about(context: Context, intent: string, signal: AbortSignal): Pro
   if (locker) return ofLocker(context, intent, locker, signal)
   const subscription = agent === null ? null : await readPurchase(context, agent, intent)
   if (subscription) return ofSubscription(context, intent, subscription)
-  const text = 'This server has not started a purchase with that intent: nothing was paid under it.'
+  const text = 'This server has not started a purchase with that intent: nothing was paid for it.'
   return { text, data: { ...NOTHING, intent, state: 'unknown' } }
 }
 
@@ -107,7 +109,7 @@ async function ofSubscription(context: Context, intent: string, record: Purchase
   const payments = await paymentsOf(context, record)
   const receipt_id = record.receipt?.receipt_id ?? null
   const state = receipt_id === null ? stateOf(payments) : 'complete'
-  const text = state === 'complete' ? 'Paid. `agent_status` tells until when.' : NEXT[state]
+  const text = state === 'complete' ? 'Paid. `agent_status` shows the end of the subscription.' : NEXT[state]
   const of = 'subscription' as const
   return { text, data: { ...NOTHING, intent, of, state, payments, receipt_id } }
 }
@@ -117,7 +119,7 @@ const WORDS_OF_1_0 = { landed: 'landed', failed: 'failed', expired: 'impossible'
 async function paymentsOf({ owner }: Context, { attempts, receipt }: PurchaseRecord) {
   return Promise.all(
     attempts.map(async ({ leg, payment }) => {
-      // A receipt proves that the payment landed. Without an answer of the node the outcome stays pending.
+      // A receipt proves that the payment landed. Without an answer from the node the outcome stays pending.
       const isReceipted = receipt?.tx_hash.toLowerCase() === payment.tx.toLowerCase()
       const outcome: TransactionOutcome = isReceipted
         ? 'landed'
@@ -148,7 +150,7 @@ const GO_ON = 'Make the same call with the same intent and arguments: it continu
 const NEXT: Record<State, string> = {
   unknown: 'Nothing is known about it.',
   not_paid: 'Started, but nothing was paid: no payment was made that could still land.',
-  payment_uncertain: `A payment was signed and may have moved money, or may still. ${GO_ON}`,
+  payment_uncertain: `A payment was signed. It may have moved money, or may still do so. ${GO_ON}`,
   receipt_missing: `Paid on chain, but the receipt is missing. ${GO_ON}`,
   locker_missing: `Paid, and the receipt is here, but the locker is not open. ${GO_ON}`,
   complete: 'Paid, and the locker is open. Nothing is missing.',

@@ -20,7 +20,7 @@ const Input = Type.Object(
       }),
     ),
     url: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 4096, description: 'A public https address, which the gateway fetches.' }),
+      Type.String({ minLength: 1, maxLength: 4096, description: 'A public https address that the gateway fetches.' }),
     ),
     content_type: ContentType,
     overwrite: Overwrite,
@@ -31,7 +31,7 @@ const Input = Type.Object(
 const Put = Type.Object({
   receipt_id: Type.String(),
   filename: Type.String(),
-  stored: Type.Boolean({ description: 'False: nothing is stored yet, the commands have to be run first.' }),
+  stored: Type.Boolean({ description: 'False: nothing is stored yet; run the commands first.' }),
   size_bytes: Type.Union([Type.Integer(), Type.Null()]),
   content_hash: Type.Union([Type.String(), Type.Null()]),
   upload: Type.Union([
@@ -39,7 +39,7 @@ const Put = Type.Object({
       url: Type.String(),
       headers: Type.Record(Type.String(), Type.String()),
       expires_in_sec: Type.Integer(),
-      commands: Type.Array(Type.String(), { description: 'To be run one after the other; FILE is the file.' }),
+      commands: Type.Array(Type.String(), { description: 'Run them in order; replace FILE by the path of the file.' }),
     }),
     Type.Null(),
   ]),
@@ -49,9 +49,9 @@ export const putFile = tool({
   name: 'put_file',
   title: 'Put a file into a locker',
   description:
-    'Stores one file under `filename`; a file of that name is replaced, unless `overwrite` is false. Give `path` (a file below the root folder of ' +
-    'this server) or `url` (https, fetched by the gateway). With neither, nothing is stored yet: you get a short ' +
-    'upload URL and two curl commands, for files that are elsewhere. Use write_text for text that you made. ' +
+    'Stores one file under `filename`; a file of that name is replaced, unless `overwrite` is false. Give `path` (a file ' +
+    'below the root folder of this server) or `url` (https, fetched by the gateway). With neither, nothing is stored yet: ' +
+    'you get a short upload URL and two curl commands, for files on another machine. Use write_text for text that you made. ' +
     'Costs nothing. Anyone who knows receipt_id and filename can read the file: do not store secrets unencrypted.',
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
   isUpload: true,
@@ -114,8 +114,8 @@ async function byUrl({ client, settings }: Context, wanted: Wanted, { signal }: 
   const { upload_url: url, upload_headers: headers, urls_expire_in_sec: expires_in_sec } = body
   return {
     text:
-      `Nothing is stored yet. Run, with FILE replaced:\n${commands.join('\n')}\n` +
-      'The second names the receipt, which opens every file of the locker: share it only with people who may read them all.',
+      `Nothing is stored yet. Replace FILE, then run:\n${commands.join('\n')}\n` +
+      'The second command contains the receipt, which opens every file of the locker: share it only with people who may read them all.',
     data: {
       receipt_id,
       filename: body.filename,

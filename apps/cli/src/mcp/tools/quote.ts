@@ -9,27 +9,28 @@ const { units, provider } = requestStorage.body.properties
 
 export const quote = tool({
   name: 'quote',
-  title: 'What storage costs',
+  title: 'Price of storage',
   description:
-    'Tells what a new locker costs and what it holds. Free: nothing is paid, reserved or bought. ' +
+    'Shows the price and the terms of a new locker. Free: nothing is paid, reserved or bought. ' +
     'To buy it, call `buy` with the same units and provider; never pay by other means.',
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
   input: Type.Object({ units, provider }, STRICT),
   output: Type.Object({
     units: Type.Integer(),
     provider: Type.String(),
-    total_usd: Type.Number({ description: 'As the gateway counts it.' }),
+    total_usd: Type.Number({ description: 'The price in dollars, by the gateway’s own count.' }),
     prices: Type.Array(Type.Object({ network: Type.String(), asset: Type.String(), amount: Type.String() })),
     network_fee: Type.Optional(
       Type.Object(
         { asset: Type.String(), at_most: Type.String() },
         {
-          description: 'What the network may charge the wallet of this server for paying in USDC, on top of the price.',
+          description:
+            'What the network may charge the wallet of this server for a payment in USDC, on top of the price.',
         },
       ),
     ),
     terms: Terms,
-    expires_at: Type.String({ description: 'Until when this price holds.' }),
+    expires_at: Type.String({ description: 'When this price expires.' }),
   }),
   async run({ client, owner }, order, { signal }) {
     const quoted = await client.quote(order, { signal })
@@ -55,7 +56,7 @@ export const quote = tool({
   },
 })
 
-/** Null if there is no wallet, or its node or its balance does not let it pay. */
+/** Null if there is no wallet, or the wallet cannot pay because of its node or its balance. */
 async function networkFee(wallet: Wallet | null | undefined, quoted: Quote): Promise<NetworkFee | null> {
   if (!wallet?.fee) return null
   try {

@@ -38,7 +38,7 @@ async function request(url: string, connecting: Connecting, signal: AbortSignal)
   }
 }
 
-/** Without the path, which may be secret. */
+/** The origin without the path, which may be secret. */
 function originOf(url: string): string {
   return URL.parse(url)?.origin ?? 'this'
 }

@@ -4,7 +4,7 @@ import type { Context } from '../context.ts'
 import { RECEIPT_FACT_MEANINGS } from '../explain/facts.ts'
 
 export interface ReceiptFacts {
-  /** Null when it is not to be believed. */
+  /** Null if the receipt cannot be trusted. */
   receipt: SignedReceipt | null
   facts: {
     fact: string
@@ -41,7 +41,7 @@ async function paidFact({ client }: Context, receipt_id: string, signal: AbortSi
   try {
     const { verified, differing } = await client.checkPayment(receipt_id, signal)
     if (verified) return { value: 'passed', why: null } as const
-    return { value: 'failed', why: `the chain says otherwise: ${differing.join(', ')}` } as const
+    return { value: 'failed', why: `the chain differs from the receipt: ${differing.join(', ')}` } as const
   } catch (error) {
     if (error instanceof GatewayError) return { value: 'unavailable', why: error.message } as const
     throw error

@@ -12,14 +12,14 @@ const { units } = requestStorage.body.properties
 
 export const renewLocker = tool({
   name: 'renew_locker',
-  title: 'Pay for more time or room in a locker',
+  title: 'Renew a locker',
   description:
-    'Extends a locker that exists: pays on chain with the wallet of this server, within its limits. What is left of ' +
-    'the locker and what is bought are added up; its receipt, links and statements stay. SPENDS REAL MONEY, but one ' +
+    'Buys more time or space for an existing locker: pays on chain with the wallet of this server, within its limits. ' +
+    'The purchased terms are added to what is left; receipt, links and statements stay. SPENDS REAL MONEY, but one ' +
     'intent is paid once: same purchase = same `intent` text. After an error, a timeout or any doubt, call again with ' +
     'the SAME arguments: it continues where it stopped and pays nothing twice. Do not invent a new intent to retry. ' +
-    'Without `intent` it follows from wallet, locker, units and day. Without `units`, as many as keep the size of the ' +
-    'locker for another full term.',
+    'By default `intent` is derived from wallet, locker, units and day, and `units` is the number that keeps the size of ' +
+    'the locker for another full term.',
   // A repeated call changes nothing, but a payment cannot be undone.
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
   input: Type.Object(
@@ -27,11 +27,11 @@ export const renewLocker = tool({
     STRICT,
   ),
   output: Type.Object({
-    intent: Type.String({ description: 'Give it again to mean this purchase again.' }),
+    intent: Type.String({ description: 'Repeat it to refer to this purchase.' }),
     locker_id: Type.String(),
     renewal_receipt_id: Type.String({ description: 'Proof of this payment. The locker keeps its own receipt.' }),
     ...PAID,
-    receipt_id: Type.String({ description: 'Of the locker, as it was given: what other tools take.' }),
+    receipt_id: Type.String({ description: 'The receipt of the locker, as given: the id to give to other tools.' }),
     expires_at: Type.Union([Type.String(), Type.Null()], {
       description: 'The end of the locker after this purchase; null if this wallet may not read the locker.',
     }),
@@ -71,7 +71,7 @@ export const renewLocker = tool({
   },
 })
 
-/** What is paid is paid: that somebody else's locker cannot be read is no error. */
+/** Null if this wallet may not read the locker: the renewal of someone else's locker is paid and complete anyway. */
 async function endOf({ client }: Context, locker: Locker, signal: AbortSignal): Promise<string | null> {
   try {
     return (await client.usage(locker, signal)).expires_at

@@ -16,14 +16,14 @@ export const subscribe = tool({
     'Buys thirty days of the agent service, which looks after lockers: pays on chain with the wallet of this server, ' +
     'within its limits. SPENDS REAL MONEY, but one intent is paid once: same purchase = same `intent` text. After an ' +
     'error, a timeout or any doubt, call again with the SAME arguments: it continues where it stopped and pays nothing ' +
-    'twice. Do not invent a new intent to retry: another intent buys thirty days more. Without `intent` it follows ' +
-    'from wallet and day. Look at `agent_status` first: it tells until when is paid, and what thirty days cost. ' +
-    'That is more than the default limit of $1 for a purchase: the user must then raise SVC_MCP_MAX_USD.',
+    'twice. Do not invent a new intent to retry: another intent buys thirty more days. By default `intent` is derived ' +
+    'from wallet and day. Call `agent_status` first: it shows the end of the subscription and the price of thirty days. ' +
+    'The price is above the default limit of $1 for a purchase: the user must then raise SVC_MCP_MAX_USD.',
   // A repeated call changes nothing, but a payment cannot be undone.
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
   input: Type.Object({ asset: Asset, intent: Intent('agent service, May') }, STRICT),
   output: Type.Object({
-    intent: Type.String({ description: 'Give it again to mean this purchase again.' }),
+    intent: Type.String({ description: 'Repeat it to refer to this purchase.' }),
     expires_at: Type.String({ description: 'The end of the subscription after this purchase.' }),
     ...PAID,
   }),

@@ -1,4 +1,4 @@
-// The declaration of a tool. The listed JSON Schema is also the one that arguments are checked against.
+// The declaration of a tool. Arguments are checked against the same JSON Schema that is listed.
 
 import type { ResourceLink, ToolAnnotations } from '@modelcontextprotocol/sdk/types.js'
 import type { Static, TObject, TSchema } from 'typebox'
@@ -31,7 +31,7 @@ interface Declaration<Input extends TObject, Output extends TSchema> {
   title: string
   description: string
   annotations: ToolAnnotations
-  /** Its errors have `details`, as those of uploads at the gateway. */
+  /** Its errors have `details`, like the gateway's errors for uploads. */
   isUpload?: true
   input: Input
   output: Output
@@ -50,7 +50,7 @@ export interface Tool {
 }
 
 export const Overwrite = Type.Optional(
-  Type.Boolean({ description: 'False: a file of that name is kept, and nothing is stored.' }),
+  Type.Boolean({ description: 'False: an existing file of that name stays, and nothing is stored.' }),
 )
 
 export function tool<const Input extends TObject, const Output extends TSchema>(
@@ -71,7 +71,8 @@ export function tool<const Input extends TObject, const Output extends TSchema>(
   }
 }
 
-const RECEIPTS = '`list_lockers` shows the receipt_id (rcpt_…) of each locker; its locker_id (locker_…) is another'
+const RECEIPTS =
+  '`list_lockers` shows the receipt_id (rcpt_…) of each locker; a locker_id (locker_…) does not work here'
 
 interface Problem {
   keyword: string
@@ -85,7 +86,7 @@ function problemText({ keyword, instancePath, message, params }: Problem, input:
     additionalProperties?: string[]
     allowedValues?: unknown[]
   }
-  if (additionalProperties) return `there is no argument ${additionalProperties.join(', ')}`
+  if (additionalProperties) return `unknown argument: ${additionalProperties.join(', ')}`
   const at = instancePath.slice(1) || 'the arguments'
   if (allowedValues) return `${at} must be one of ${allowedValues.join(', ')}`
   const given = keyword === 'type' ? (input as Record<string, unknown>)[at] : null
@@ -103,13 +104,13 @@ export const Sequence = Type.Optional(
 
 export const Asset = Type.Optional(Type.String({ maxLength: 16, description: 'Ticker to pay with; USDC by default.' }))
 
-/** In any case, as the gateway and the command line take it. */
+/** Accepts upper and lower case, like the gateway and the command line. */
 export function tickerOf(asset = 'USDC'): string {
   return asset.toUpperCase()
 }
 
 export const ContentType = Type.Optional(
-  Type.String({ maxLength: 255, description: 'Follows from `filename` by default, and of a `url` from its answer.' }),
+  Type.String({ maxLength: 255, description: 'By default from `filename`; for a `url`, from its answer.' }),
 )
 
 export const Intent = (example: string) =>

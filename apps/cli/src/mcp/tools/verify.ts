@@ -21,7 +21,7 @@ const Fact = Type.Object({
   fact: Type.String(),
   value: Type.Enum(['passed', 'failed', 'not_checked', 'unavailable']),
   why: Type.Union([Type.String(), Type.Null()], { description: 'Why it has not passed.' }),
-  means: Type.String({ description: 'What it says where it has passed.' }),
+  means: Type.String({ description: 'What it means when it has passed.' }),
 })
 
 const Statement = Type.Object({
@@ -45,12 +45,12 @@ const Verification = Type.Object({
     description:
       'signer_unknown: nothing failed, but the key that signed is not pinned in SVC_KEYS. Null without a statement.',
   }),
-  receipt_id: Type.Union([Type.String(), Type.Null()], { description: 'Of a bundle: what it says of itself.' }),
+  receipt_id: Type.Union([Type.String(), Type.Null()], { description: 'For a bundle: the receipt that it claims.' }),
   facts: Type.Array(Fact),
   failed: Type.Array(Type.String()),
   unchecked: Type.Array(Type.String(), { description: 'Fields of the bundle that no fact covers.' }),
   refused: Type.Union([Type.Object({ code: Type.String(), why: Type.String() }), Type.Null()], {
-    description: 'Why it cannot be read as an evidence bundle at all.',
+    description: 'Why it is not an evidence bundle.',
   }),
   statement: Type.Union([Statement, Type.Null()]),
   counted: Type.Union([
@@ -62,10 +62,10 @@ const Verification = Type.Object({
     Type.Null(),
   ]),
   left_out: Type.Array(Type.String(), {
-    description: 'What a redacted bundle does not show, so that nothing can be said of it.',
+    description: 'What a redacted bundle does not show, and no fact covers.',
   }),
   log: Type.Union([Log, Type.Null()], {
-    description: 'What the proof of a public log says; the facts say what of it is true.',
+    description: 'The claims of the proof of a public log; the facts show which of them are true.',
   }),
 })
 
@@ -74,10 +74,10 @@ export const verify = tool({
   title: 'Verify a receipt or a bundle',
   description:
     'Checks evidence here, without trusting the gateway: give `receipt_id` (its receipt and newest statement are ' +
-    'fetched), or evidence as `path` below the root or as public https `url`: a bundle, whole or redacted, a DSSE ' +
-    'envelope or a Sigstore bundle. With `folder`, also whether the files in it are those of the list. With `policy` or ' +
-    '`log_keys`, also whether a public log has the statement, and enough witnesses vouch for that. Report the verdict with its facts: ' +
-    'not_checked is not passed. Changes nothing.',
+    'fetched), or evidence as `path` below the root or as public https `url`: a bundle, complete or redacted, a DSSE ' +
+    'envelope or a Sigstore bundle. With `folder`, also checks that the files in it are the listed ones. With `policy` ' +
+    'or `log_keys`, also checks that a public log has the statement, and that enough witnesses vouch for it. Report the ' +
+    'verdict with its facts: not_checked is not passed. Changes nothing.',
   annotations: READS,
   input: Type.Object(
     {
@@ -124,7 +124,7 @@ async function verified(
     log: null,
   }
   if (bundle === null)
-    return outcome({ ...base, failed: [], counted: null }, 'There is no statement yet: `attest` first.')
+    return outcome({ ...base, failed: [], counted: null }, 'There is no statement yet: call `attest` first.')
   try {
     const { verification: result, dsse } = await verifyChunks(unlessAborted(bundle.chunks, call.signal), {
       ...logs,
@@ -185,7 +185,7 @@ function linkFacts(result: VerifiedBundle, of: ReceiptFacts | null): Data['facts
   if (!of) return []
   const found = of.receipt
     ? receiptOfBundleFacts(of.receipt, result).receipt_is_of_bundle
-    : notChecked('there is no receipt to believe')
+    : notChecked('there is no trusted receipt')
   return [reported('bundle_names_receipt', found, RECEIPT_FACT_MEANINGS.bundle_names_receipt)]
 }
 

@@ -9,8 +9,8 @@ export const writeText = tool({
   name: 'write_text',
   title: 'Write a text file into a locker',
   description:
-    'Stores text that you made under `filename`; a file of that name is replaced, unless `overwrite` is false. For files that exist already use ' +
-    'put_file. Costs nothing. Anyone who knows receipt_id and filename can read the file: write no secrets.',
+    'Stores text that you made under `filename`; a file of that name is replaced, unless `overwrite` is false. For ' +
+    'existing files use put_file. Costs nothing. Anyone who knows receipt_id and filename can read the file: write no secrets.',
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
   isUpload: true,
   input: Type.Object(
@@ -44,7 +44,7 @@ export const writeText = tool({
   },
 })
 
-/** What was written here is text, whatever its name. */
+/** The content is always text, even if the name suggests another type. */
 function textTypeOf(filename: string): string {
   const type = contentTypeOf(filename)
   return type === 'application/octet-stream' ? 'text/plain' : type

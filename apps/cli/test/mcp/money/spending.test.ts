@@ -68,7 +68,7 @@ describe('what counts against the limit of a day', () => {
     await pay(300_000, ['A'])
     await pay(400_000, ['A', 'B', 'B'])
     expect(await amounts()).toEqual([300_000, 300_000, 400_000])
-    await expect(pay(1, ['A', 'B', 'C'])).rejects.toThrow('a day may cost $1.00')
+    await expect(pay(1, ['A', 'B', 'C'])).rejects.toThrow('the limit for a day is $1.00')
     outcomes.set('A', 'failed').set('B', 'expired').set('C', 'pending')
     await pay(100_000, ['A', 'B', 'C'])
     expect(await amounts()).toEqual([400_000, 100_000])

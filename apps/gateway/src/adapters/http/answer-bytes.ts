@@ -1,5 +1,5 @@
-// The bytes of a file as an answer to HTTP: whole, a range of them, or only if they have changed. What the answer says
-// about them is up to the door.
+// Answers HTTP requests with the bytes of a file: all of them, one range, or none if they have not changed. The adapter
+// supplies the headers that describe the file.
 
 import type { IncomingHttpHeaders } from 'node:http'
 import { Bytes } from '@svc/service/http/answer'
@@ -11,7 +11,7 @@ import type { FileRow, Locker } from '../../db/schema.ts'
 import { type CurrentBytes, currentBytes } from '../../files/direct-uploads.ts'
 import { contentNotFound, storageError } from '../../files/errors.ts'
 import { statObject } from '../../files/objects.ts'
-import { checkConditions, isRangeStillGood, readRange, type Validators } from './range-requests.ts'
+import { checkConditions, isRangeApplicable, readRange, type Validators } from './range-requests.ts'
 
 export interface FoundBytes extends CurrentBytes, ObjectFacts {
   locker: Locker
@@ -28,12 +28,12 @@ export async function findBytes(context: Context, locker: Locker, entry: FileRow
 }
 
 interface About {
-  /** Of the whole file; a range has its own length. */
+  /** Describe the whole file; a range has its own length. */
   headers: Record<string, string>
   validators: Validators
 }
 
-/** Counts what is sent for the locker. */
+/** Adds the sent bytes to the locker's egress. */
 export async function answerBytes(
   context: Context,
   bytes: FoundBytes,
@@ -59,7 +59,7 @@ interface Selection {
   range?: ByteRange
 }
 
-/** What conditions and Range of a request select, as its answer says it. */
+/** Evaluates the conditions and the Range header of a request. */
 export function selectBytes(
   size: number,
   headers: IncomingHttpHeaders,
@@ -70,7 +70,7 @@ export function selectBytes(
   if (outcome === 'failed') throw preconditionFailed()
   if (outcome === 'not-modified') return { status: 304, headers: common }
   const ifRange = headers['if-range'] as string | undefined // Node joins repeated headers into one string
-  const range = isRangeStillGood(ifRange, validators) ? readRange(headers.range, size) : 'whole'
+  const range = isRangeApplicable(ifRange, validators) ? readRange(headers.range, size) : 'whole'
   if (range === 'unsatisfiable') throw notSatisfiable(size)
   // An explicit range, so that an object that grows meanwhile does not exceed its content-length.
   if (range === 'whole') return { status: 200, headers: whole, ...(size > 0 && { range: { start: 0, end: size - 1 } }) }

@@ -1,18 +1,19 @@
-// Bytes that were sent of each locker's files. They are counted in memory and added to the database every few seconds:
-// never a write for a read. A process that is killed loses its last seconds; several processes add up.
+// The bytes sent from each locker's files. They are counted in memory and added to the database every few seconds, so
+// that a read never causes a write. A killed process loses its last few seconds. The counts of several processes add
+// up.
 
 import type { Context } from '../../context.ts'
 import { addEgress } from './store.ts'
 
 export interface Egress {
-  /** Less than nothing for bytes that were counted and not sent. */
+  /** A negative amount corrects bytes that were counted but not sent. */
   count(lockerId: string, bytes: number): void
-  /** Adds what is counted to the database, now. */
+  /** Writes the counts to the database immediately. */
   save(): Promise<void>
 }
 
 const SAVE_AFTER_MS = 10_000
-/** So many lockers are not kept waiting. */
+/** Writes early once this many lockers have a count. */
 const MAX_LOCKERS = 1000
 
 export function createEgress({ database, log }: Pick<Context, 'database' | 'log'>): Egress {
@@ -25,19 +26,19 @@ export function createEgress({ database, log }: Pick<Context, 'database' | 'log'
     timer ??= setTimeout(() => void save(), SAVE_AFTER_MS).unref()
   }
 
-  /** One after the other. What cannot be written is kept for the next time. */
+  /** Calls run one after another. Counts that cannot be written are kept for the next call. */
   function save(): Promise<void> {
     if (timer) clearTimeout(timer)
     timer = null
-    const taken = counted
-    if (taken.size === 0) return saving
+    const batch = counted
+    if (batch.size === 0) return saving
     counted = new Map()
     saving = saving.then(async () => {
       try {
-        await database.commit((tx) => addEgress(tx, taken))
+        await database.commit((tx) => addEgress(tx, batch))
       } catch (error) {
-        log.warn({ err: error }, 'bytes that were sent could not be counted yet')
-        for (const [lockerId, bytes] of taken) add(lockerId, bytes)
+        log.warn({ err: error }, 'cannot record egress; retrying later')
+        for (const [lockerId, bytes] of batch) add(lockerId, bytes)
       }
     })
     return saving

@@ -1,10 +1,11 @@
-// What a browser is going to do with a file (T-09). Strangers store files on the origin of our pages, whose policy lets
-// them run code of that origin: a file must never be that code. Programs that are no browsers do not say.
+// Refuses to serve a stored file as code (T-09). Clients upload arbitrary files to the origin of our pages, and the
+// pages' policy lets a browser run code of that origin. Browsers report the purpose of a request in Sec-Fetch-Dest;
+// other programs do not send it.
 
 import type { IncomingHttpHeaders } from 'node:http'
 import { ServiceError } from '@svc/service/service-error'
 
-/** Values of Sec-Fetch-Dest: what runs, styles or sets up a page. */
+/** Values of Sec-Fetch-Dest that run code, style a page or configure it. */
 const CODE = new Set([
   'audioworklet',
   'json',
@@ -17,7 +18,7 @@ const CODE = new Set([
   'worker',
   'xslt',
 ])
-/** What a page shows as a document inside of it. */
+/** Destinations that a page embeds as a document. */
 const FRAMES = new Set(['embed', 'fencedframe', 'frame', 'iframe', 'object'])
 const SHOWN_IN_FRAMES = /^((audio|image|video)\/|application\/pdf\b)/i
 
@@ -25,7 +26,7 @@ export function refuseAsCode(headers: IncomingHttpHeaders, contentType: string):
   const destination = String(headers['sec-fetch-dest'] ?? '').toLowerCase()
   const isRefused = CODE.has(destination) || (FRAMES.has(destination) && !SHOWN_IN_FRAMES.test(contentType))
   if (!isRefused) return
-  throw new ServiceError('LOADED_AS_CODE', `a stored file is not served to be loaded as ${destination}`, {
-    hint: 'fetch it, open it, or show it as a picture, sound or film; host code elsewhere',
+  throw new ServiceError('LOADED_AS_CODE', `a stored file cannot be loaded as ${destination}`, {
+    hint: 'download it, open it, or embed it as an image, audio or video; host code elsewhere',
   })
 }

@@ -1,23 +1,23 @@
-// The headers that go out with the bytes of a file. Strangers uploaded the bytes: a browser must neither guess their type
+// The headers sent with the bytes of a file. Clients upload arbitrary bytes: a browser must neither guess their type
 // nor run them.
 
 interface FileFacts {
   filename: string
   contentType: string
-  /** With its quotes. */
+  /** Includes its quotes. */
   etag: string
-  /** Unix milliseconds; null when it is not known. */
+  /** Unix milliseconds; null when unknown. */
   modifiedAt: number | null
   size: number
 }
 
-/** A short URL is a credential: its answers stay in no cache, and it goes out in no Referer (T-07). */
+/** A short URL is a credential: caches must not store its responses, and it must not appear in a Referer (T-07). */
 export const TOKEN_HEADERS = { 'cache-control': 'private, no-store', 'referrer-policy': 'no-referrer' }
 
-/** Caches revalidate each time: the file may be replaced or deleted. */
+/** Caches revalidate every time, because the file may be replaced or deleted. */
 export const PUBLIC_LINK_HEADERS = { 'cache-control': 'no-cache' }
 
-/** For the whole file; a range has its own length (T-09, ADD-06). */
+/** Headers of the whole file; a range has its own length (T-09, ADD-06). */
 export function fileHeaders({ filename, contentType, etag, modifiedAt, size }: FileFacts): Record<string, string> {
   return {
     'content-type': contentType,
@@ -28,20 +28,20 @@ export function fileHeaders({ filename, contentType, etag, modifiedAt, size }: F
     ...(modifiedAt !== null && { 'last-modified': new Date(modifiedAt).toUTCString() }),
     'x-content-type-options': 'nosniff',
     'content-security-policy': policyOf(contentType),
-    // Any site may embed the file, as any site may fetch it.
+    // Any site may fetch the file, so any site may embed it.
     'cross-origin-resource-policy': 'cross-origin',
   }
 }
 
-/** A browser shows audio and video in a page of its own making, which has to be allowed to load them (ADD-19). */
+/** A browser plays audio and video in a page that it generates, which must be allowed to load them (ADD-19). */
 function policyOf(contentType: string): string {
   const isMedia = /^(audio|video)\//i.test(contentType)
   return `sandbox; default-src 'none'${isMedia ? "; media-src 'self'" : ''}`
 }
 
 /**
- * The name that a browser saves the file under, in two forms because old clients read only the first (RFC 6266). Only
- * the last part of the name: the browser chooses the folder.
+ * The name under which a browser saves the file, in two forms because old clients read only the first (RFC 6266). It is
+ * only the last part of the name: the browser chooses the folder.
  */
 export function inlineDisposition(filename: string): string {
   const name = filename.slice(filename.lastIndexOf('/') + 1)

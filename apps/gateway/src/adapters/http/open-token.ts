@@ -1,5 +1,5 @@
-// A short URL's token → the file it opens. Apart from expiry, all faults of a token get the same answer, so that it
-// reveals nothing to a guesser (T-07).
+// Resolves the token of a short URL to a file. Every fault except expiry gets the same response, so that a guesser
+// learns nothing (T-07).
 
 import { hash } from 'node:crypto'
 import { providerCode } from '@svc/api/providers'
@@ -20,16 +20,18 @@ export interface OpenedFile {
   file: FileRow
   /** Seconds until the token expires. */
   expiresIn: number
-  /** Who asked for the token. */
+  /** The key that requested the token. */
   grant: Grant
 }
 
 export type OpenToken = (token: string, method: string) => Promise<OpenedFile>
 
-/** A URL is often used many times, and checking its signature takes longer than answering a small file. */
+/** Checking a signature takes longer than serving a small file, and URLs are often reused. */
 const CACHED = 1000
 
-/** Checks signature, method and time before it reads the database. The locker's row says whether access has ended. */
+/**
+ * Checks signature, method and expiry before it reads the database. The locker's row tells whether access was revoked.
+ */
 export function createTokenOpener(context: Context): OpenToken {
   const key = ed25519PublicKey(context.signers.shortUrl.publicKey) as Ed25519Verifier
   const signed = lru<string, ShortUrlToken>(CACHED)
@@ -73,7 +75,7 @@ function findFileOf({ database }: Context, token: ShortUrlToken): Promise<FileRo
 
 const PAGE = 1000
 
-/** Tokens of the old form hold the hash of the name (SHORT-12). They are rare, so there is no index. */
+/** Tokens of the old form contain a hash of the name (SHORT-12). They are too rare to justify an index. */
 async function findByNameHash(
   db: Db,
   lockerId: string,
@@ -89,9 +91,9 @@ async function findByNameHash(
 }
 
 export function invalidToken(): ServiceError {
-  return uploadError('SHORT_URL_INVALID', 'this URL does not open anything', {
+  return uploadError('SHORT_URL_INVALID', 'this URL is invalid', {
     layer: 'gateway',
-    recovery_hint: 'use the URL to the letter, with the method it was made for; or get fresh ones',
+    recovery_hint: 'use the exact URL with the method it was created for, or request new URLs',
     next_best_method: FRESH_URLS,
   })
 }
@@ -99,7 +101,7 @@ export function invalidToken(): ServiceError {
 function expiredToken(): ServiceError {
   return uploadError('SHORT_URL_EXPIRED', 'this URL has expired', {
     layer: 'gateway',
-    recovery_hint: 'get fresh URLs of the file',
+    recovery_hint: 'request new URLs for the file',
     next_best_method: FRESH_URLS,
   })
 }

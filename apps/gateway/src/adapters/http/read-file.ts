@@ -1,4 +1,4 @@
-// Reading a file by a short URL or by the public link: whole, a range of it, or only if it has changed.
+// Serves a file by short URL or by public link: all of it, one range, or nothing if it has not changed.
 
 import { hash } from 'node:crypto'
 import type { Bytes } from '@svc/service/http/answer'
@@ -25,7 +25,7 @@ import { redirectDownload } from './redirects.ts'
 export async function readByToken(context: Context, opened: OpenedFile, wire: WireRequest): Promise<Bytes> {
   refuseAsCode(wire.headers, opened.file.content_type)
   const bytes = await findBytes(context, opened.locker, opened.file)
-  // A provider signs its addresses for GET only, knows nothing of our tags, and does not send compressed bytes as they are.
+  // A provider signs addresses for GET only, ignores our tags, and decompresses what is stored compressed.
   const isProxied = wire.method === 'HEAD' || needsOurTags(wire.headers) || bytes.isEncoded === true
   const redirect = isProxied ? null : await redirectDownload(context, opened, bytes)
   if (!redirect) return answerBytes(context, bytes, wire, aboutFile(bytes, TOKEN_HEADERS))
@@ -50,7 +50,7 @@ export async function readPublicly(
   return answerBytes(context, bytes, wire, aboutFile(bytes, PUBLIC_LINK_HEADERS))
 }
 
-/** By the view of an upload: while the file still has the bytes that were uploaded, and no others of its locker. */
+/** Serves a file by the view of an upload session, while the file still has the bytes that the session stored. */
 async function readUploaded(
   context: Context & Context,
   viewId: string,
@@ -67,32 +67,31 @@ async function readUploaded(
   const file = await findFile(db, locker.locker_id, filename)
   if (file?.content_hash !== stored.content_hash) throw notViewed(filename)
   const bytes = await findBytes(context, locker, file)
-  // Bytes that were sent straight to the provider may have been found just now.
+  // `findBytes` may have just adopted a direct upload.
   if (bytes.file.content_hash !== stored.content_hash) throw notViewed(filename)
   refuseAsCode(wire.headers, file.content_type)
   return answerBytes(context, bytes, wire, aboutFile(bytes, TOKEN_HEADERS))
 }
 
-/** The answer for a receipt that does not exist: a view that is over says no more than one that never was. */
+/** The response for an unknown receipt: an expired view must look like one that never existed. */
 function viewEnded(): ServiceError {
-  return uploadError('receipt_not_found', 'there is no receipt with this id', {
+  return uploadError('receipt_not_found', 'no receipt has this id', {
     layer: 'viewer',
-    recovery_hint:
-      'use the viewer_url to the letter; it ends with its upload session, so ask the owner for another link',
+    recovery_hint: 'use the exact viewer_url; it expires with its upload session, so ask the owner for another link',
     next_best_method: 'none',
   })
 }
 
 function notViewed(filename: string): ServiceError {
-  return uploadError('FILE_NOT_FOUND', 'this upload shows no file of this name', {
+  return uploadError('FILE_NOT_FOUND', 'this upload has no file with this name', {
     layer: 'viewer',
-    recovery_hint: 'read the session for its names; a file that was replaced, renamed or deleted is shown no more',
+    recovery_hint: 'read the session for its file names; replaced, renamed and deleted files are not shown',
     next_best_method: 'GET /v1/upload-sessions/{session_id}',
     filename,
   })
 }
 
-/** What a provider will send, unless the client breaks off. */
+/** The bytes that a provider will send, unless the client disconnects. */
 function requestedBytes({ headers }: WireRequest, { size }: FoundBytes): number {
   const range = readRange(headers.range, size)
   if (range === 'unsatisfiable') return 0
@@ -122,8 +121,8 @@ function aboutFile(bytes: FoundBytes, policy: Readonly<Record<string, string>>) 
 }
 
 /**
- * The hash of a file is its tag once it is recorded. Until then it is the hash of the object's id, which no other bytes
- * have; that tag stays good, so that a download which began before can be continued.
+ * The hash of a file is its tag once it is recorded. Until then it is the hash of the object's id, which is
+ * unique to these bytes. That tag remains valid, so that a download which began earlier can be resumed.
  */
 function validatorsOf({ file: { content_hash, uploaded_at }, key }: CurrentBytes): {
   etag: string

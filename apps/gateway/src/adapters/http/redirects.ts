@@ -1,5 +1,5 @@
-// Where a provider takes and serves bytes itself, the client is redirected to it (SHORT-09). Each function answers null
-// where the bytes go through the gateway.
+// Redirects clients to a provider that transfers bytes itself (SHORT-09). Each function returns null when the bytes
+// must pass through the gateway.
 
 import { toHex } from '@svc/protocol/bytes'
 import { Bytes } from '@svc/service/http/answer'
@@ -11,15 +11,18 @@ import { insertDirectUpload, insertObject } from '../../files/object-store.ts'
 import { maxObjectBytes } from '../../files/objects.ts'
 import { countedBytes, lockFile } from '../../files/store.ts'
 import { mintedRow } from '../../lockers/access.ts'
-import { awaitedUploads, FIRST_LOOK_SECONDS, refusalOf } from '../../lockers/quota.ts'
+import { FIRST_CHECK_SECONDS, pendingUploads, refusalOf } from '../../lockers/quota.ts'
 import { lockLocker } from '../../lockers/store.ts'
 import { TOKEN_HEADERS } from './file-headers.ts'
 import type { OpenedFile } from './open-token.ts'
 
-/** Each is looked for again and again; who begins more of them than arrive sends bytes through the gateway (T-56). */
-const MAX_AWAITED = 1000
+/**
+ * The sweep checks each pending upload repeatedly, so beyond this many the client must upload through the gateway
+ * (T-56).
+ */
+const MAX_PENDING = 1000
 
-/** A provider's address cannot be recalled, so it works only as long as it takes to follow the redirect. */
+/** A provider's address cannot be revoked, so it lives only long enough to follow the redirect. */
 const MAX_REDIRECT_SECONDS = 300
 
 export async function redirectDownload(
@@ -36,33 +39,33 @@ export async function redirectDownload(
 export async function redirectUpload(
   context: Context,
   opened: OpenedFile,
-  /** As the client announces it. */
+  /** The size that the client announces. */
   size: number | null,
 ): Promise<Bytes | null> {
   const { locker, file, expiresIn, grant } = opened
   const contentType = file.upload_content_type
-  // Through the gateway they are counted as they come.
+  // A size that is unknown in advance is counted as the bytes pass through the gateway.
   if (size === null && context.config.lockers.enforcesTerms) return null
   const id = toHex(context.randomBytes(16))
   const upload = {
     contentType,
     expiresInSeconds: Math.min(expiresIn, MAX_REDIRECT_SECONDS),
     size,
-    // Clients of releases up to 1.0.0 were not told what to send for a limit.
+    // Upload URLs of releases up to 1.0.0 do not carry the headers that a limit requires.
     maxBytes: grant && maxObjectBytes(context, locker.provider),
   }
   const target = await requestTarget(context.providers.named(locker.provider).uploadTarget(id, upload))
   if (!target) return null
-  // Each makes rows, and asks the provider for those before it.
+  // Each redirect inserts rows and queries the provider for the earlier ones.
   await context.rateLimiter.take({ key: `redirects ${locker.locker_id}`, perMinute: context.config.limits.perSigner })
-  // An earlier direct upload may have arrived: then it is no longer one of those that are looked for.
+  // Adopt an earlier direct upload that has arrived, so that it no longer counts as pending.
   await currentBytes(context, locker, file)
   return (await insertPendingUpload(context, opened, id, size)) ? redirectTo(target, contentType) : null
 }
 
 /**
- * Written before the client gets the address: from then on the object may exist. False where the locker has no room for
- * all that is promised to it (T-56), or awaits too many.
+ * Written before the client gets the address, because the object may exist from then on. False when the locker's quota
+ * does not cover all pending uploads (T-56), or when too many are pending.
  */
 function insertPendingUpload(
   context: Context,
@@ -75,9 +78,9 @@ function insertPendingUpload(
     const current = await lockFile(tx, locker_id, filename)
     if (!current) throw fileNotFound(filename)
     const locker = await lockLocker(tx, locker_id)
-    if ((await awaitedUploads(tx, locker_id, since)).uploads >= MAX_AWAITED) return false
+    if ((await pendingUploads(tx, locker_id, since)).uploads >= MAX_PENDING) return false
     const without = { ...locker, total_bytes: locker.total_bytes - countedBytes(current) }
-    if (await refusalOf(context, tx, without, { awaited: size ?? 0, trash: 0 })) return false
+    if (await refusalOf(context, tx, without, { pending: size ?? 0, trash: 0 })) return false
     await insertObject(tx, { object_id, provider, state: 'writing', since, locker_id: null })
     await insertDirectUpload(tx, {
       object_id,
@@ -87,7 +90,7 @@ function insertPendingUpload(
       expected_hash: file.upload_expected_hash,
       ...mintedRow(grant),
       promised_bytes: size,
-      look_at: since + FIRST_LOOK_SECONDS,
+      look_at: since + FIRST_CHECK_SECONDS,
     })
     return true
   })

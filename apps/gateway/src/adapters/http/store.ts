@@ -1,12 +1,12 @@
 import type { Tx } from '../../db/schema.ts'
 
-/** SQL statements have a limit on parameters. */
+/** SQL statements limit the number of parameters. */
 const ROWS_AT_ONCE = 1000
 
-/** Adds bytes to what was sent of each locker. */
+/** Adds to the recorded egress of each locker. */
 export async function addEgress(tx: Tx, counted: ReadonlyMap<string, number>): Promise<void> {
   const all = [...counted].map(([locker_id, bytes]) => ({ locker_id, bytes }))
-  // Always in the same order: two processes would deadlock otherwise.
+  // A fixed order prevents deadlocks between processes.
   all.sort((a, b) => (a.locker_id < b.locker_id ? -1 : 1))
   for (let first = 0; first < all.length; first += ROWS_AT_ONCE) {
     await tx

@@ -12,7 +12,7 @@ import { AccessEnded } from '../../lockers/access.ts'
 import { invalidToken, type OpenedFile } from './open-token.ts'
 import { redirectUpload } from './redirects.ts'
 
-/** The file changes once the new bytes are complete and durable; until then nothing of them is visible. */
+/** The file changes once the new bytes are complete and durable; until then none of them is visible. */
 export async function writeByToken(
   context: Context,
   opened: OpenedFile,
@@ -39,7 +39,7 @@ export async function writeByToken(
   return { ok: true, locker_id, filename, size_bytes: object_bytes!, status: 'awaiting_confirmation' }
 }
 
-/** Refuses an upload by its headers, before the first byte. */
+/** Rejects an upload by its headers, before the first byte. */
 function requireAcceptable(wire: WireRequest, lockedType: string, maxBytes: number): void {
   const { headers } = wire
   if (!isSameMediaType(lockedType, headers['content-type'])) throw otherType(lockedType)
@@ -47,7 +47,7 @@ function requireAcceptable(wire: WireRequest, lockedType: string, maxBytes: numb
   if (headers['content-range'] !== undefined) {
     throw new ValidationError({
       loc: ['header', 'Content-Range'],
-      msg: 'a file is uploaded whole, or in an upload session',
+      msg: 'Content-Range is not supported: upload the whole file, or use an upload session',
     })
   }
   requireBodyWithin(wire, maxBytes)
@@ -58,16 +58,16 @@ function isPlain(coding: string | undefined): boolean {
 }
 
 function otherType(locked: string): ServiceError {
-  return uploadError('CONTENT_TYPE_MISMATCH', `Content-Type is not ${locked}, which the file was created with`, {
+  return uploadError('CONTENT_TYPE_MISMATCH', `Content-Type is not ${locked}, the content type of the file`, {
     layer: 'gateway',
-    recovery_hint: 'send upload_headers as they were given; or create the file again with another content_type',
+    recovery_hint: 'send the exact upload_headers, or create the file again with another content_type',
     next_best_method: 'PUT upload_url',
     expected: locked,
   })
 }
 
 function encoded(): ServiceError {
-  return uploadError('unsupported_encoding', 'uploads are taken as they are to be kept, not compressed', {
+  return uploadError('unsupported_encoding', 'uploads with a Content-Encoding are not supported', {
     layer: 'gateway',
     recovery_hint: 'send the bytes without Content-Encoding',
     next_best_method: 'PUT upload_url',

@@ -1,4 +1,5 @@
-// Who is calling, by an S3 signature. The checks run in the order of this page; the first that fails is answered.
+// Authenticates and authorizes a caller by S3 signature. The checks run in the order of this file; the first that fails
+// determines the response.
 
 import { unixSeconds } from '@svc/protocol/evidence'
 import { readAuthorization } from '@svc/s3/authorization'
@@ -18,15 +19,15 @@ import type { S3Request } from './request.ts'
 
 export interface S3Caller {
   locker: Locker
-  /** As the client calls the locker. */
+  /** The client's name for the locker. */
   bucket: string
-  /** What the client holds. */
-  held: S3Credential
-  /** What that opens in this locker. */
+  /** The credential that the client presented. */
+  presented: S3Credential
+  /** What it opens in this locker. */
   credential: LockerScope
 }
 
-/** Who signed the head of a request. */
+/** Verifies the signature over the head of a request. */
 export async function authenticate(
   context: Context,
   wire: WireRequest,
@@ -46,33 +47,34 @@ export async function authenticate(
   }
 }
 
-/** What somebody who guesses keys and secrets gets to see. */
+/** The errors that reveal guessed keys and secrets. */
 const GUESSES: readonly string[] = ['InvalidAccessKeyId', 'SignatureDoesNotMatch']
 
-/** The lockers that a credential opens, by the names of their buckets. */
-export async function findBuckets(context: Context, held: S3Credential): Promise<Map<string, Locker>> {
+/** The lockers that a credential opens, by bucket name. */
+export async function findBuckets(context: Context, presented: S3Credential): Promise<Map<string, Locker>> {
   const { database, continuity } = context
-  if (!('wallet' in held)) {
-    const { locker } = await openBucket(context, held, held.lockerId)
+  if (!('wallet' in presented)) {
+    const { locker } = await openBucket(context, presented, presented.lockerId)
     return new Map([[locker.locker_id, locker]])
   }
-  const owned = await lockersOwnedBy(database.db, held.wallet)
+  const owned = await lockersOwnedBy(database.db, presented.wallet)
   const nameOf = bucketNames(owned)
-  const opened = owned.filter((locker) => isGranted(locker, scopeIn(held, locker).grant))
+  const opened = owned.filter((locker) => isGranted(locker, scopeIn(presented, locker).grant))
   await continuity.requireWritten(...opened.map(({ locker_id: key }) => ({ kind: 'locker', key }) as const))
-  context.noteKeyUse(held)
+  context.recordKeyUse(presented)
   return new Map(opened.map((locker) => [nameOf(locker), locker]))
 }
 
-/** Whether a credential of one locker is about this bucket is found out by `requireAllowed`. */
-export async function openBucket(context: Context, held: S3Credential, bucket: string): Promise<S3Caller> {
-  const locker = 'wallet' in held ? await findOwned(context, held, bucket) : await context.findLocker(held.lockerId)
-  if (!locker) throw 'wallet' in held ? otherBucket(OF_WALLET) : accessEnded()
-  const credential = 'wallet' in held ? scopeIn(held, locker) : held
+/** `requireAllowed` checks whether a credential of one locker matches this bucket. */
+export async function openBucket(context: Context, presented: S3Credential, bucket: string): Promise<S3Caller> {
+  const locker =
+    'wallet' in presented ? await findOwned(context, presented, bucket) : await context.findLocker(presented.lockerId)
+  if (!locker) throw 'wallet' in presented ? otherBucket(OF_WALLET) : accessEnded()
+  const credential = 'wallet' in presented ? scopeIn(presented, locker) : presented
   if (!isGranted(locker, credential.grant)) throw accessEnded()
-  if ('wallet' in held) requireShortLink(locker, newLife(held, locker))
-  context.noteKeyUse(held)
-  return { locker, bucket, held, credential }
+  if ('wallet' in presented) requireShortLink(locker, newLife(presented, locker))
+  context.recordKeyUse(presented)
+  return { locker, bucket, presented, credential }
 }
 
 async function findOwned({ database, findLocker }: Context, { wallet }: WalletScope, bucket: string) {
@@ -87,55 +89,54 @@ function scopeIn({ wallet: key, epochs, s3Key, access, expiresAt }: WalletScope,
   return { lockerId: locker_id, grant: { key, epoch, ...(s3Key && { s3Key }) }, access, prefix: '', expiresAt }
 }
 
-/** A frozen locker gives no new access that lasts: how long a credential lasts that is newer than the restriction. */
+/**
+ * A frozen locker grants no new lasting access. Returns the lifetime of a credential that is newer than the
+ * restriction.
+ */
 function newLife({ mintedAt, expiresAt }: WalletScope, { restricted_at }: Locker): number | null {
   const restrictedAt = restricted_at === null ? null : unixSeconds(restricted_at)
   return restrictedAt !== null && mintedAt >= restrictedAt ? expiresAt - mintedAt : null
 }
 
-/** Whether a caller may do what a request asks for. A bucket of others is refused alike whether or not it exists. */
+/** Checks that a caller may make a request. Buckets of other owners get the same response whether or not they exist. */
 export function requireAllowed(
-  { credential, locker, held }: S3Caller,
+  { credential, locker, presented }: S3Caller,
   { bucket, key, signed }: S3Request,
   needs: 'read' | 'write',
 ): void {
-  if (!('wallet' in held) && bucket !== held.lockerId) throw otherBucket(OF_LOCKER)
+  if (!('wallet' in presented) && bucket !== presented.lockerId) throw otherBucket(OF_LOCKER)
   if (key !== '') requireWithinPrefix(credential, key)
   if (needs === 'write' && credential.access !== 'write') {
-    throw s3Error('AccessDenied', 'this access key may only read', 'make a key that may write')
+    throw s3Error('AccessDenied', 'this access key may only read', 'create a key with write access')
   }
   if (needs === 'write') requireWritable(locker)
   else if (key !== '') requireServed(locker)
   requireShortLink(locker, signed.authorization.expiresIn)
 }
 
-const OF_LOCKER = 'a key opens the locker it was made for; lockers are bought, not created'
+const OF_LOCKER = 'a key opens only the locker that it was created for; lockers are bought, not created'
 const OF_WALLET =
-  'a key of a wallet opens its lockers, by their ids, and by names that buckets can have and no two of them share; lockers are bought, not created: svc buy --name NAME'
+  'a wallet key opens the lockers of its wallet by id, and by name if the name is unique and a valid bucket name; lockers are bought, not created: svc buy --name NAME'
 
 function otherBucket(hint: string): S3Error {
   return s3Error('AccessDenied', 'this access key opens another bucket', hint)
 }
 
-/** For every key that an operation reads or writes, beside that of the path. */
+/** Call for every key that an operation reads or writes besides the key of the path. */
 export function requireWithinPrefix({ prefix }: LockerScope, key: string): void {
   if (key.startsWith(prefix)) return
-  throw s3Error(
-    'AccessDenied',
-    'this access key opens only a part of the bucket',
-    `name keys that begin with ${prefix}`,
-  )
+  throw s3Error('AccessDenied', 'this access key opens only part of the bucket', `use keys that begin with ${prefix}`)
 }
 
-/** Also thrown where the access of a caller ends while a request is served. */
+/** Also thrown when a caller's access ends while a request is served. */
 export function accessEnded(): S3Error {
-  return s3Error('AccessDenied', 'this access key no longer works', 'ask the owner of the locker for another one')
+  return s3Error('AccessDenied', 'this access key no longer works', 'ask the owner of the locker for another key')
 }
 
 function unknownKey(): S3Error {
   return s3Error(
     'InvalidAccessKeyId',
-    'there is no such access key, or it has expired',
-    'make a new one; where it came with a session token, send that too',
+    'this access key does not exist or has expired',
+    'create a new key; if the key came with a session token, send the token too',
   )
 }

@@ -1,4 +1,4 @@
-// Which operation a request asks for.
+// Finds the operation that a request asks for.
 
 import { s3Error } from '@svc/s3/errors'
 import type { SignedRequest } from '@svc/s3/signature'
@@ -12,7 +12,7 @@ import type { S3Bucket } from './request.ts'
 
 const VERBS: Verbs = { ...bucketVerbs, ...objectVerbs, ...folderVerbs, ...multipartVerbs }
 
-/** Other names in a query are parameters of an operation, or mean nothing. */
+/** All other query names are parameters of an operation, or are ignored. */
 const SUBRESOURCES = [
   'accelerate',
   'acl',
@@ -52,20 +52,20 @@ const SUBRESOURCES = [
 
 type Asked = Pick<SignedRequest, 'headers'>
 
-/** With the name that it has in metrics and in the log. */
+/** With the route name for metrics and the log. */
 type Found<V> = V & { route: string }
 
-export function findVerb(method: string, signed: Asked, place: S3Bucket): Found<Verb> {
-  return find(VERBS, method, signed, place)
+export function findVerb(method: string, signed: Asked, resource: S3Bucket): Found<Verb> {
+  return find(VERBS, method, signed, resource)
 }
 
-export function findServiceVerb(method: string, signed: Asked, place: S3Bucket): Found<ServiceVerb> {
-  return find(serviceVerbs, method, signed, place)
+export function findServiceVerb(method: string, signed: Asked, resource: S3Bucket): Found<ServiceVerb> {
+  return find(serviceVerbs, method, signed, resource)
 }
 
-function find<V>(verbs: Readonly<Record<string, V>>, method: string, { headers }: Asked, place: S3Bucket): Found<V> {
-  const level = levelOf(place)
-  const subresource = SUBRESOURCES.find((name) => place.query.has(name))
+function find<V>(verbs: Readonly<Record<string, V>>, method: string, { headers }: Asked, resource: S3Bucket): Found<V> {
+  const level = levelOf(resource)
+  const subresource = SUBRESOURCES.find((name) => resource.query.has(name))
   const asked = subresource === undefined ? '' : `?${subresource}`
   const isCopy = method === 'PUT' && headers['x-amz-copy-source'] !== undefined
   const rest = `${asked}${isCopy ? ' copy' : ''}`
@@ -73,7 +73,7 @@ function find<V>(verbs: Readonly<Record<string, V>>, method: string, { headers }
   const verb = verbOf(level) ?? (level === 'folder' ? verbOf('object') : undefined)
   if (verb) return { ...verb, route: ROUTES[level] + rest }
   if (subresource !== undefined)
-    throw s3Error('NotImplemented', `${method} ${level}${asked} is not something this gateway does`)
+    throw s3Error('NotImplemented', `${method} ${level}${asked} is not supported by this gateway`)
   throw s3Error('MethodNotAllowed', `${method} is not allowed on a ${level}`)
 }
 

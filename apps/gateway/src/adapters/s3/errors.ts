@@ -1,4 +1,4 @@
-// Errors of the gateway as clients of S3 know them: a code of theirs, with our message and hint.
+// The gateway's errors as S3 clients know them: an S3 code with our message and hint.
 
 import type { ErrorCode } from '@svc/api/errors'
 import { S3Error, type S3ErrorCode, s3Error } from '@svc/s3/errors'
@@ -29,18 +29,18 @@ const CODES: Partial<Record<ErrorCode, S3ErrorCode>> = {
   RANGE_NOT_SATISFIABLE: 'InvalidRange',
   expectation_failed: 'ExpectationFailed',
   headers_too_large: 'RequestHeaderSectionTooLarge',
-  // Clients of S3 send such requests again, after a pause.
+  // S3 clients retry these after a pause.
   RATE_LIMITED: 'SlowDown',
   overloaded: 'SlowDown',
   database_unavailable: 'ServiceUnavailable',
   database_behind: 'ServiceUnavailable',
   logbook_unavailable: 'ServiceUnavailable',
   STORAGE_UNAVAILABLE: 'ServiceUnavailable',
-  // A 403, as elsewhere: a 5xx would be sent again and again.
+  // A 403, as elsewhere: clients would retry a 5xx indefinitely.
   LOCKER_CAPACITY_EXCEEDED: 'QuotaExceeded',
 }
 
-/** Null for what is our fault, and not for clients to see. */
+/** Null for internal errors, which clients must not see. */
 export function asS3Error(error: unknown): S3Error | null {
   if (error instanceof S3Error) return error
   if (error instanceof AccessEnded) return accessEnded()
@@ -81,7 +81,7 @@ const ERROR_HEADERS = {
   'referrer-policy': 'no-referrer',
 }
 
-/** The names that clients of S3 look for. */
+/** The header names that S3 clients expect. */
 export function idHeaders(requestId: string): Record<string, string> {
   return { 'x-amz-request-id': requestId, 'x-amz-id-2': requestId }
 }

@@ -1,4 +1,4 @@
-// What clients compare objects by.
+// The ETags by which clients compare objects.
 
 import { hash } from 'node:crypto'
 import { bare } from '@svc/protocol/bytes'
@@ -11,8 +11,8 @@ import type { Validators } from '../http/range-requests.ts'
 type Tagged = Pick<FileRow, 'content_hash' | 'object_id' | 'metadata'>
 
 /**
- * The MD5 of the bytes, where their client sent it; else by the hash of a file once it is recorded, and until then by its
- * object, which never has other bytes.
+ * The MD5 of the bytes if the client sent it; otherwise derived from the hash of the file, or, until that is recorded,
+ * from the object's id, which never has other bytes.
  */
 export function etagOf(file: Tagged): string {
   const { content_hash, object_id } = file
@@ -21,7 +21,7 @@ export function etagOf(file: Tagged): string {
   return content_hash === null ? objectEtag(object_id) : formatEtag(bare(content_hash))
 }
 
-/** Kept among the headers of an object, because these are replaced with its bytes. It is never answered as one. */
+/** Stored among the headers of an object, because these are replaced with its bytes. It is never sent as a header. */
 export const KEPT_MD5 = 'content-md5'
 
 /** Base64. */
@@ -29,12 +29,12 @@ export function md5Of({ metadata }: Pick<FileRow, 'metadata'>): string | undefin
   return metadata?.includes(KEPT_MD5) ? JSON.parse(metadata)[KEPT_MD5] : undefined
 }
 
-/** `md5`: of a request whose bytes are checked by it, or of an object with the same bytes. */
+/** `md5`: the verified MD5 of the request, or of an object with the same bytes. */
 export function withMd5(metadata: string | null, md5: string | undefined): string | null {
   return md5 === undefined ? metadata : canonicalJson({ ...JSON.parse(metadata ?? '{}'), [KEPT_MD5]: md5 })
 }
 
-/** `digest`: as its row has it. */
+/** `digest`: the value of the part's row. */
 export function etagOfPart(digest: string): string {
   return formatEtag(isSha256(digest) ? digest : hash('sha256', digest))
 }
@@ -43,14 +43,14 @@ function objectEtag(objectId: string | null): string {
   return formatEtag(hash('sha256', `etag ${objectId}`))
 }
 
-/** What was answered before the hash was recorded stays good, so that a download can be continued. */
+/** The tag from before the hash was recorded remains valid, so that a download can be resumed. */
 export function validatorsOf(file: Tagged & Pick<FileRow, 'uploaded_at'>): Validators {
   const { uploaded_at } = file
   const modifiedAt = uploaded_at === null ? null : Math.floor(Date.parse(uploaded_at) / 1000) * 1000
   return { etags: [etagOf(file), objectEtag(file.object_id)], modifiedAt }
 }
 
-/** Some clients leave out the quotes. */
+/** Some clients omit the quotes. */
 export function quoted(tags: string): string {
   if (tags.includes('"') || tags.trim() === '*') return tags
   return tags

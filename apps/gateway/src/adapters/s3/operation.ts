@@ -12,9 +12,9 @@ export interface Verb {
   needs: 'read' | 'write'
 }
 
-/** What a request that names no bucket is about: the lockers that a credential opens, by the names of their buckets. */
+/** The scope of a request that names no bucket: the lockers that a credential opens, by bucket name. */
 interface S3Service {
-  held: S3Credential
+  presented: S3Credential
   buckets: ReadonlyMap<string, Locker>
 }
 
@@ -23,7 +23,7 @@ export interface ServiceVerb {
 }
 
 /**
- * By method, by what a request is about (`bucket`, `object`, or `folder`, which is an object unless said otherwise), by a
- * subresource of its query, and by whether it names an object to copy: `GET bucket`, `GET object?acl`, `PUT object copy`.
+ * The key is the method, the resource (`bucket`, `object` or `folder`, which defaults to `object`), a subresource of
+ * the query, and whether the request copies an object: `GET bucket`, `GET object?acl`, `PUT object copy`.
  */
 export type Verbs = Readonly<Record<string, Verb>>

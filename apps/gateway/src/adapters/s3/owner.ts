@@ -7,7 +7,7 @@ import type { Locker } from '../../db/schema.ts'
 import { emptyAnswer, xmlHeaders } from './answers.ts'
 import { readSmallBody, type S3Request } from './request.ts'
 
-/** A holder of a key to the bucket knows this name already, and need not know the wallet of the owner. */
+/** A holder of a bucket key already knows this name and does not need the owner's wallet. */
 export function ownerOf({ locker_id }: Locker) {
   return named(locker_id)
 }
@@ -16,7 +16,7 @@ export function named(name: string) {
   return { ID: name, DisplayName: name }
 }
 
-/** The owner has full control, and nobody else has any: access is by keys of the locker. */
+/** The owner has full control and nobody else has any: access is granted by keys of the locker. */
 export function aclAnswer(locker: Locker): Bytes {
   const Owner = ownerOf(locker)
   const Grant = { Grantee: Owner, Permission: 'FULL_CONTROL' }
@@ -26,37 +26,37 @@ export function aclAnswer(locker: Locker): Bytes {
   return new Bytes(200, xmlHeaders(xml), xml)
 }
 
-/** What everything in a locker is to others. */
+/** The canned ACLs that match a locker's actual access. */
 const PRIVATE_ACLS: readonly string[] = ['private', 'bucket-owner-full-control']
 
 const LIMITS = { bytes: 64 * 1024, elements: 1000 }
 
-/** Refuses headers that ask for a list: a client must not believe that others may read or write now. */
+/** Rejects headers that set an ACL: a client must not believe that it granted access to others. */
 export function refuseAcl(headers: Readonly<Record<string, string>>): void {
   const { 'x-amz-acl': acl = 'private' } = headers
   const isGranting = Object.keys(headers).some((name) => name.startsWith('x-amz-grant-'))
   if (isGranting || !PRIVATE_ACLS.includes(acl)) throw aclNotSupported()
 }
 
-/** To make private what is private changes nothing. Some clients copy an object, and then its list. */
-export async function keepAcl(request: S3Request, locker: Locker): Promise<Bytes> {
+/** Accepts an ACL that grants nothing. Some clients copy an object and then its ACL. */
+export async function acceptPrivateAcl(request: S3Request, locker: Locker): Promise<Bytes> {
   const { headers } = request.signed
   refuseAcl(headers)
   const body = await readSmallBody(request, LIMITS.bytes)
-  const isKept = body.length > 0 ? isOfOwnerOnly(body, locker) : headers['x-amz-acl'] !== undefined
-  if (!isKept) throw aclNotSupported()
+  const isPrivate = body.length > 0 ? isOfOwnerOnly(body, locker) : headers['x-amz-acl'] !== undefined
+  if (!isPrivate) throw aclNotSupported()
   return emptyAnswer(200)
 }
 
 function aclNotSupported(): S3Error {
   return s3Error(
     'AccessControlListNotSupported',
-    'a locker has no access control lists: only its keys open it',
-    'leave the list out, or send private; make access keys for those who shall read or write',
+    'a locker has no access control lists; its keys control access',
+    'omit the list, or send private; create access keys for readers and writers',
   )
 }
 
-/** Whether it says what `aclAnswer` says. */
+/** Whether the ACL equals the response of `aclAnswer`. */
 function isOfOwnerOnly(body: Buffer, { locker_id }: Locker): boolean {
   const root = readXml(body, LIMITS)
   const grants = childrenOf(root, 'AccessControlList').flatMap((list) => childrenOf(list, 'Grant'))

@@ -1,4 +1,4 @@
-// What a request to the S3 endpoint is about: a bucket and a key, from the path or from the host, and its query.
+// Reads the target of a request to the S3 endpoint: the bucket and the key, from the path or the host, and the query.
 
 import { s3Error } from '@svc/s3/errors'
 import { openPayload, type Payload } from '@svc/s3/payload'
@@ -12,20 +12,20 @@ export interface S3Bucket {
   bucket: string
   /** Empty for the bucket itself. */
   key: string
-  /** Decoded; of several values, the first. */
+  /** Decoded; the first value if a name is repeated. */
   query: ReadonlyMap<string, string>
 }
 
 export interface S3Request extends S3Bucket {
   wire: WireRequest
-  /** Its headers are those of the request, and those that a presigned URL has in its query. */
+  /** Its headers include those that a presigned URL carries in its query. */
   signed: SignedRequest
 }
 
 const PREFIX = '/s3'
 const OWN_PATH = /^(?:https?:\/\/[^/?]*)?\/s3(?:[/?]|$)/i
 
-/** Whether a request is the door's. */
+/** Whether a request belongs to the S3 endpoint. */
 export function isS3Target(target: string, host: string | undefined, ownHost: string | null): boolean {
   return OWN_PATH.test(target) || (ownHost !== null && bucketOfHost(host, ownHost) !== null)
 }
@@ -42,7 +42,7 @@ export function readPlace(
   return { bucket: decoded(bucket), key: decoded(key), query }
 }
 
-/** The bucket before the door's host, '' for the host itself, null for other hosts. */
+/** The bucket label before the endpoint's host; '' for the host itself, null for other hosts. */
 function bucketOfHost(header: string | undefined, ownHost: string): string | null {
   const host = (header ?? '').toLowerCase().replace(/:\d*$/, '')
   if (host === ownHost) return ''
@@ -62,11 +62,11 @@ function decoded(text: string): string {
   }
 }
 
-/** Framing may make a body longer than its bytes: with signatures, each 8 KiB by about a hundred bytes. */
+/** Framing makes a body longer than its bytes: with signatures, about a hundred bytes for each 8 KiB. */
 const FRAMING = 1 / 16
 const MIN_FRAMING = 65_536
 
-/** The body, of which nothing is read, and a waiting client is not told to send it, before its bytes are read. */
+/** Opens the body lazily: nothing is read, and no 100 Continue is sent, before its bytes are read. */
 export function openBody({ wire, signed }: S3Request, maxBytes: number): Payload {
   const isFramed = signed.authorization.payload.kind === 'chunked'
   const maxWireBytes = isFramed ? maxBytes + MIN_FRAMING + Math.floor(maxBytes * FRAMING) : maxBytes
@@ -75,10 +75,10 @@ export function openBody({ wire, signed }: S3Request, maxBytes: number): Payload
   }
   const payload = openPayload(wire, signed, read())
   if ((payload.size ?? 0) <= maxBytes) return payload
-  throw s3Error('EntityTooLarge', `the body of this request may have ${maxBytes} bytes`)
+  throw s3Error('EntityTooLarge', `the body of this request is limited to ${maxBytes} bytes`)
 }
 
-/** The whole body of a request with a short one, checked as it was signed. */
+/** Reads a short body whole, verified against its signature. */
 export async function readSmallBody(request: S3Request, maxBytes: number): Promise<Buffer> {
   const pieces: Buffer[] = []
   for await (const piece of openBody(request, maxBytes).bytes) pieces.push(piece)

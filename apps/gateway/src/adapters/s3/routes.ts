@@ -1,4 +1,4 @@
-// The S3 endpoint: one route for all of it, whatever the path. Keys are read from the target as it was sent.
+// The S3 endpoint: one route for every path. Keys are read from the raw request target.
 
 import type { S3Error } from '@svc/s3/errors'
 import { Bytes } from '@svc/service/http/answer'
@@ -44,7 +44,7 @@ export function s3Routes(service: Service, context: Context): void {
     }
   }
 
-  // A route for GET answers HEAD, too.
+  // A route for GET also answers HEAD.
   for (const method of METHODS.filter((name) => name !== 'HEAD'))
     service.add({ method, path: ROUTE, maxBodyBytes: null, handle })
   service.add({
@@ -61,15 +61,15 @@ interface Asked {
   answer(): Promise<Bytes>
 }
 
-/** The body of a request is not read before its head is known to be signed, by somebody who may do what it asks for. */
-async function findOperation(context: Context, request: S3Request, held: S3Credential): Promise<Asked> {
+/** Authorizes the head of a request before any of the body is read. */
+async function findOperation(context: Context, request: S3Request, presented: S3Credential): Promise<Asked> {
   const { bucket, signed, wire } = request
   if (bucket === '') {
-    const buckets = await findBuckets(context, held)
+    const buckets = await findBuckets(context, presented)
     const { route, operation } = findServiceVerb(wire.method, signed, request)
-    return { route, answer: () => operation(context, request, { held, buckets }) }
+    return { route, answer: () => operation(context, request, { presented, buckets }) }
   }
-  const caller = await openBucket(context, held, bucket)
+  const caller = await openBucket(context, presented, bucket)
   const { route, operation, needs } = findVerb(wire.method, signed, request)
   return {
     route,
@@ -82,8 +82,8 @@ async function findOperation(context: Context, request: S3Request, held: S3Crede
 }
 
 /**
- * A presigned URL is a credential, as a short URL is: no cache may keep its answers, whatever was stored with the object.
- * The signer may ask for another policy in the URL itself.
+ * A presigned URL is a credential, like a short URL: caches must not store its responses, whatever headers the object
+ * has. The signer may set another policy in the URL itself.
  */
 function policyOf({ signed, query }: S3Request): Record<string, string> {
   if (signed.authorization.form !== 'query') return {}
@@ -103,11 +103,11 @@ function finished(
   return bytes
 }
 
-/** Metadata has names of the client's choosing. A wildcard is good for requests without cookies, as all of these are. */
+/** Clients choose the names of metadata headers. A wildcard works because no request here carries cookies. */
 const EXPOSED = { 'access-control-expose-headers': '*' }
 const HEADER_NAMES = /^[\w!#$%&'*+.^`|~-]+(\s*,\s*[\w!#$%&'*+.^`|~-]+)*$/
 
-/** What a page asks for is allowed, because a wildcard would not include Authorization. */
+/** Allows exactly the headers that a page requests, because a wildcard would not include Authorization. */
 function preflight({ headers }: HttpRequest): Record<string, string> {
   const asked = headers['access-control-request-headers'] ?? ''
   return {

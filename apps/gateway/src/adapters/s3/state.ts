@@ -3,7 +3,7 @@ import { deriveSigningKey, type SigningKeyOf, scopeText } from '@svc/s3/signatur
 import { createLockerFinder, type FindLocker } from '../../auth/store.ts'
 import type { Context } from '../../context.ts'
 import { type CredentialKeys, createCredentialKeys } from './credentials/credential-keys.ts'
-import { createKeyUse, type NoteKeyUse } from './credentials/key-use.ts'
+import { createKeyUse, type RecordKeyUse } from './credentials/key-use.ts'
 import { createKeyFinder, type FindKey } from './credentials/store.ts'
 
 interface S3State {
@@ -11,7 +11,7 @@ interface S3State {
   findKey: FindKey
   signingKeyOf: SigningKeyOf
   findLocker: FindLocker
-  noteKeyUse: NoteKeyUse
+  recordKeyUse: RecordKeyUse
 }
 
 declare module '../../context.ts' {
@@ -24,13 +24,13 @@ export function openS3(context: Context): S3State {
     findKey: createKeyFinder(context.database.db),
     signingKeyOf: cachedSigningKeys(),
     findLocker: createLockerFinder(context.database.db),
-    noteKeyUse: createKeyUse(context),
+    recordKeyUse: createKeyUse(context),
   }
 }
 
 const SIGNING_KEYS = 1000
 
-/** Deriving one takes as long as the rest of a signature. */
+/** Deriving a key takes as long as the rest of the signature. */
 function cachedSigningKeys(): SigningKeyOf {
   const cache = lru<string, Buffer>(SIGNING_KEYS)
   return (secret, authorization) => {

@@ -1,5 +1,5 @@
-// An answer that may take minutes. Clients and proxies give up on a connection that is silent for one: after a while the
-// answer begins with white space, and the outcome, good or bad, is in its body, as S3 does it.
+// A response that may take minutes. Clients and proxies close a connection that is silent for about a minute. After a
+// while the response therefore begins with white space, and its body reports success or failure, as in S3.
 
 import { Readable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
@@ -40,10 +40,10 @@ async function* pieces(
     }
   } catch (error) {
     const refusal = asS3Error(error)
-    if (!refusal) context.log.error({ err: error }, 'a copy or a completion failed')
+    if (!refusal) context.log.error({ err: error }, 'an S3 copy or completion failed')
     const { code, message, hint } = refusal ?? {
       code: 'InternalError',
-      message: 'something went wrong here',
+      message: 'an internal error occurred',
       hint: null,
     }
     yield withoutDeclaration(writeXml('Error', { Code: code, Message: message, ...(hint && { Hint: hint }) }))

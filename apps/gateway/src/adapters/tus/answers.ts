@@ -1,11 +1,11 @@
-// What answers say about an upload.
+// The responses about an upload.
 
 import type { Bytes } from '@svc/service/http/answer'
 import type { Context } from '../../context.ts'
 import { encodedName, headersOnly, httpDate } from './headers.ts'
 import type { Upload } from './upload.ts'
 
-/** What every answer about an upload says. */
+/** The headers of every response about an upload. */
 export function uploadHeaders({ session, file, tus }: Upload): Record<string, string> {
   const isStored = file.state === 'stored'
   return {
@@ -16,7 +16,7 @@ export function uploadHeaders({ session, file, tus }: Upload): Record<string, st
   }
 }
 
-/** HEAD also answers what the upload was created with. */
+/** HEAD also returns the values that the upload was created with. */
 export function creationHeaders({ file, tus }: Upload): Record<string, string> {
   const { size_bytes } = file
   const concat = tus.kind === 'partial' ? 'partial' : tus.upload_concat

@@ -1,6 +1,6 @@
-// An upload is kept in blocks of one length, so that a provider can place them in the file's object as they come: nothing
-// is copied at the end. What is less than a block is an object of its own, the tail; requests that are cut off and small
-// chunks add to it until it makes a block.
+// An upload is stored in blocks of equal length, so that a provider can place them directly in the file's object and
+// nothing is copied at the end. Bytes that do not fill a block are objects of their own, the tail. Interrupted requests
+// and small chunks add to the tail until it fills a block.
 
 import { Readable } from 'node:stream'
 import { bare } from '@svc/protocol/bytes'
@@ -15,12 +15,12 @@ import { maxFileBytes, type WrittenPart } from '../../files/parts/record-parts.t
 import { findSessionFile } from '../../files/parts/store.ts'
 import type { Upload } from './upload.ts'
 
-/** The largest block, which is kept in memory while it arrives. */
+/** The largest block. A block stays in memory while it arrives. */
 export const MAX_BLOCK_BYTES = 8 * 1024 * 1024
-/** From this many on they are put together: an upload in tiny chunks has few parts, and each byte is copied seldom. */
+/** A tail of this many parts is merged: an upload in tiny chunks then has few parts, and each byte is copied rarely. */
 export const MAX_TAIL_PARTS = 64
 
-/** Where an upload is: whole blocks, and what has come of the next one. */
+/** The progress of an upload: complete blocks, and the parts received of the next one. */
 export interface Progress {
   offset: number
   blocks: number
@@ -30,21 +30,21 @@ export interface Progress {
 export async function readProgress({ database }: Context, { file, tus }: Upload): Promise<Progress> {
   const offset = file.received_bytes
   const blocks = Math.floor(offset / tus.block_bytes)
-  const isWhole = offset === blocks * tus.block_bytes
-  return { offset, blocks, tail: isWhole ? [] : await findPartsBetween(database.db, file, blocks, file.top_index) }
+  const isAtBlockEnd = offset === blocks * tus.block_bytes
+  return { offset, blocks, tail: isAtBlockEnd ? [] : await findPartsBetween(database.db, file, blocks, file.top_index) }
 }
 
 export function tailBytes({ tail }: Progress): number {
   return tail.reduce((sum, { size_bytes }) => sum + size_bytes, 0)
 }
 
-/** How long the block that is being filled will be: the last one ends with the file. */
+/** The full length of the block that is being filled; the last block ends with the file. */
 export function blockLength({ file, tus }: Upload, { blocks }: Progress): number {
   const { size_bytes } = file
   return size_bytes === null ? tus.block_bytes : Math.min(tus.block_bytes, size_bytes - blocks * tus.block_bytes)
 }
 
-/** The bytes after the tail, as an object of their own; with their SHA-256 where that is the file. */
+/** Writes the bytes after the tail as an object of their own, with their SHA-256 if they are the whole file. */
 export async function writeTail(
   context: Context,
   { session, file, tus }: Upload,
@@ -78,7 +78,7 @@ function withChecksum(source: AsyncIterable<Buffer>) {
   return { bytes: Readable.from(pass(), { objectMode: false }), digest: async () => checksum.digest(), close() {} }
 }
 
-/** The tail and what follows it as one part: the whole block in its place, or an object of its own. */
+/** Writes the tail and the bytes after it as one part: a complete block in place, or an object of its own. */
 export async function joinTail(
   context: Context,
   upload: Upload,
@@ -98,14 +98,14 @@ export async function joinTail(
   return inPlace ?? writeTail(context, upload, { ...progress, tail: [] }, bytes(), size)
 }
 
-/** Null, with nothing read, when the block has to be an object of its own. */
+/** Null, with nothing read, when the block must be an object of its own. */
 async function writeBlock(
   context: Context,
   { session, file: { session_id, file_id }, tus }: Upload,
   { index, size }: { index: number; size: number },
   source: AsyncIterable<Buffer>,
 ): Promise<WrittenPart | null> {
-  // Partial uploads are only copied from; and the object of a file that is one block is the file.
+  // Partial uploads are only copied from, and a file of one block is that block's object.
   if (tus.kind !== 'whole') return null
   const file = await findSessionFile(context.database.db, session_id, file_id)
   if (!file || file.size_bytes === size || !(await context.openParts(session, file, { index, size }))) return null

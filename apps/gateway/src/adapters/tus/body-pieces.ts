@@ -1,11 +1,11 @@
-// The body of a request in pieces. A body that breaks off simply ends; afterwards `problem` says why.
+// Reads the body of a request in pieces. An interrupted body simply ends; afterwards `problem` returns the reason.
 
 import type { Readable } from 'node:stream'
 
 export interface BodyPieces {
-  /** The next bytes, as many at most. */
+  /** The next bytes, at most `max`. */
   upTo(max: number): AsyncGenerator<Buffer>
-  /** What ended the body before its end; null when it ended well, or has not ended. */
+  /** The error that interrupted the body; null when it ended normally or has not ended. */
   problem(): unknown
 }
 

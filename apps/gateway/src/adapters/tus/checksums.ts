@@ -1,4 +1,4 @@
-// The checksum extension: algorithm and base64 of a digest, for the bytes of one request.
+// The checksum extension: an algorithm and the base64 digest of the bytes of one request.
 
 import { createHash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
@@ -28,7 +28,7 @@ export function readChecksum(header: string | null): Checksum | null {
   if (header === null) return null
   const [, algorithm, expected] = /^(\S{1,20}) ([A-Za-z0-9+/]{1,100}={0,2})$/.exec(header) ?? []
   if (algorithm === undefined || expected === undefined) {
-    throw badHeader('Upload-Checksum', 'must be an algorithm and the base64 of a digest')
+    throw badHeader('Upload-Checksum', 'must be an algorithm and a base64 digest')
   }
   if (!Object.hasOwn(DIGESTS, algorithm)) throw unknownAlgorithm()
   return { expected, ...DIGESTS[algorithm as keyof typeof DIGESTS]() }
@@ -55,7 +55,7 @@ function crcDigest(): Digest {
 
 function unknownAlgorithm(): ServiceError {
   const names = CHECKSUM_ALGORITHMS.join(', ')
-  return new ServiceError('malformed_request', `Upload-Checksum may be of ${names}`, {
+  return new ServiceError('malformed_request', `Upload-Checksum supports ${names}`, {
     hint: `use ${names}, or send expected_hash in Upload-Metadata`,
   })
 }

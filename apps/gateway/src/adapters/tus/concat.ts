@@ -1,6 +1,6 @@
-// Joins partial uploads. The parts of all of them become those of one upload in a single transaction; then its file is
-// stored, which copies them into one object. The URL of the joined upload follows from those of the partial ones, so that
-// the same request again finds what the first one did.
+// Joins partial uploads. One transaction moves the parts of all of them to one new upload; then its file is stored,
+// which copies the parts into one object. The URL of the joined upload is derived from the URLs of the partial uploads,
+// so that a repeated request finds the result of the first.
 
 import { hash } from 'node:crypto'
 import type { Bytes } from '@svc/service/http/answer'
@@ -18,7 +18,7 @@ import { isGranted } from '../../lockers/access.ts'
 import { requireQuota } from '../../lockers/quota.ts'
 import { createdAnswer } from './answers.ts'
 import { badHeader, concatInvalid, tokenInvalid, tooLong } from './errors.ts'
-import { finishUpload, isWhole } from './finish.ts'
+import { finishUpload, hasAllBytes } from './finish.ts'
 import { headerOf } from './headers.ts'
 import { closeJoined, insertUpload, moveParts } from './store.ts'
 import type { TusCaller } from './tokens.ts'
@@ -38,14 +38,15 @@ export async function joinUploads(
   wire: WireRequest,
   final: Final,
 ): Promise<Bytes> {
-  if (wire.hasBody) throw badHeader('Upload-Concat', 'a final upload has no bytes of its own')
-  if (headerOf(wire, 'Upload-Length') !== null) throw badHeader('Upload-Length', 'follows from the partial uploads')
+  if (wire.hasBody) throw badHeader('Upload-Concat', 'a final upload must not have a body')
+  if (headerOf(wire, 'Upload-Length') !== null)
+    throw badHeader('Upload-Length', 'must be absent: the partial uploads determine the length')
   const ids = partialIds(final.concat)
   const token = hash('sha256', `final tus upload of ${ids.join(' ')}`, 'base64url')
   if (!(await findSession(context.database.db, sessionIdOf(token)))) await join(context, caller, ids, token, final)
   const upload = await findUpload(context, token)
   if (upload.session.locker_id !== caller.locker.locker_id)
-    throw concatInvalid('a partial upload is not of this locker')
+    throw concatInvalid('a partial upload belongs to another locker')
   return createdAnswer(context, token, { ...upload, file: await finishUpload(context, upload) })
 }
 
@@ -58,7 +59,7 @@ export function partialIds(concat: string): string[] {
   if (urls.length === 0) throw concatInvalid('Upload-Concat names no partial upload')
   if (urls.length > MAX_PARTIALS) throw concatInvalid(`Upload-Concat may name ${MAX_PARTIALS} partial uploads`)
   const ids = urls.map((url) => /\/v1\/tus\/([^/?#]+)$/.exec(url)?.[1] ?? '')
-  if (!ids.every(isUploadId)) throw concatInvalid('Upload-Concat names something that is no upload of this gateway')
+  if (!ids.every(isUploadId)) throw concatInvalid('Upload-Concat contains a URL that is not an upload of this gateway')
   if (new Set(ids).size < ids.length) throw concatInvalid('Upload-Concat names an upload twice')
   return ids
 }
@@ -83,12 +84,12 @@ async function join(
   const row = { session_id, kind: 'final' as const, upload_metadata: metadata, upload_concat: concat, block_bytes }
   await context.database.commit(async (tx) => {
     const joined = await takeParts(tx, context, caller, ids, made.files[0]!)
-    // The same request at the same time has done it.
+    // A concurrent identical request has already joined them.
     if (joined) await insertUpload(tx, made.session, joined, row)
   })
 }
 
-/** Under the locks of all partial uploads. Null when they were joined meanwhile, by the same request. */
+/** Runs under the locks of all partial uploads. Null when a concurrent identical request has already joined them. */
 async function takeParts(
   tx: Tx,
   context: Context,
@@ -103,7 +104,8 @@ async function takeParts(
   for (const id of ids) {
     const session = sessions.get(sessionIdOf(id))
     const file = session && (await findSessionFile(tx, session.session_id, FILE_ID))
-    if (!session || !file || file.state !== 'open' || !isWhole(file) || !acceptsParts(session, now)) throw unusable()
+    if (!session || !file || file.state !== 'open' || !hasAllBytes(file) || !acceptsParts(session, now))
+      throw unusable()
     if (!isGranted(session, grant)) throw tokenInvalid()
     requireWritable(session)
     await moveParts(tx, file, final, index)
@@ -117,11 +119,11 @@ async function takeParts(
 function requireJoinable({ locker }: TusCaller, partials: readonly (Upload | null)[]): Upload[] {
   return partials.map((partial) => {
     if (partial?.session.locker_id !== locker.locker_id || partial.tus.kind !== 'partial') throw unusable()
-    if (!isWhole(partial.file)) throw concatInvalid('a partial upload is not finished')
+    if (!hasAllBytes(partial.file)) throw concatInvalid('a partial upload is not finished')
     return partial
   })
 }
 
 function unusable() {
-  return concatInvalid('a partial upload is unknown, over, used already, or not of this locker')
+  return concatInvalid('a partial upload is unknown, expired, already joined, or in another locker')
 }

@@ -11,7 +11,7 @@ import { findSessionFile, lockSession, updateSessionFile } from '../../files/par
 import { AccessEnded, grantOf } from '../../lockers/access.ts'
 import { uploadHeaders } from './answers.ts'
 import { badHeader, offsetMismatch, tooLong, uploadFinished, uploadGone } from './errors.ts'
-import { finishUpload, isWhole } from './finish.ts'
+import { finishUpload, hasAllBytes } from './finish.ts'
 import { headerOf, headersOnly, numberOf, requireChunk, requireVersion } from './headers.ts'
 import { requireUpload, type Upload } from './upload.ts'
 import { appendBody } from './write-upload.ts'
@@ -28,22 +28,23 @@ export async function patchUpload(context: Context, uploadId: string, wire: Wire
     const upload = await requireAt(context, uploadId, offset)
     await appendBody(context, upload, wire, signal)
     const after = await requireUpload(context, uploadId)
-    const file = isWhole(after.file) ? await finishUpload(context, after) : after.file
+    const file = hasAllBytes(after.file) ? await finishUpload(context, after) : after.file
     return headersOnly(204, uploadHeaders({ ...after, file }))
   })
 }
 
-/** The upload, if it goes on from there. A request with another offset disturbs nobody. */
+/** Requires that the upload is at this offset. A request with another offset does not disturb the one in progress. */
 async function requireAt(context: Context, uploadId: string, offset: number): Promise<Upload> {
   const upload = await requireUpload(context, uploadId)
-  if (upload.tus.kind === 'final') throw uploadFinished('an upload that is joined from others takes no bytes')
+  if (upload.tus.kind === 'final')
+    throw uploadFinished('a final upload is joined from other uploads and accepts no bytes')
   requireWritable(upload.session)
   if (upload.file.received_bytes !== offset) throw offsetMismatch(upload.file.received_bytes)
-  if (upload.file.state === 'stored') throw uploadFinished('this upload is finished, and takes no more bytes')
+  if (upload.file.state === 'stored') throw uploadFinished('this upload is finished and accepts no more bytes')
   return upload
 }
 
-/** Once, where it was deferred. */
+/** Sets a deferred length, once. */
 async function setLength(context: Context, { session, file }: Upload, length: number | null): Promise<void> {
   if (length === null || length === file.size_bytes) return
   if (file.size_bytes !== null) throw badHeader('Upload-Length', `is ${file.size_bytes} already`)
@@ -63,7 +64,7 @@ export async function deleteUpload(context: Context, uploadId: string, wire: Wir
   const { session } = await requireUpload(context, uploadId)
   return context.lockUpload(session.session_id, async () => {
     const { file } = await requireUpload(context, uploadId)
-    if (file.state === 'stored') throw uploadFinished('this upload is finished: its bytes are in the locker')
+    if (file.state === 'stored') throw uploadFinished('this upload is finished and its file is in the locker')
     const outcome = await abortSession(context, session.session_id, grantOf(session)).catch((error: unknown) => {
       throw error instanceof AccessEnded ? uploadGone() : error
     })
@@ -78,7 +79,7 @@ export function overriddenMethod(context: Context, uploadId: string, wire: WireR
   const method = headerOf(wire, 'X-HTTP-Method-Override')
   if (method === 'PATCH') return patchUpload(context, uploadId, wire)
   if (method === 'DELETE') return deleteUpload(context, uploadId, wire)
-  throw new ServiceError('method_not_allowed', 'an upload is continued with PATCH', {
+  throw new ServiceError('method_not_allowed', 'X-HTTP-Method-Override must be PATCH or DELETE', {
     hint: 'send PATCH, or POST with X-HTTP-Method-Override: PATCH or DELETE',
     headers: { allow: 'GET, HEAD, PATCH, DELETE' },
   })

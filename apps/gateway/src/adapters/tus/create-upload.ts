@@ -1,4 +1,4 @@
-// POST: creates an upload, which may bring its first bytes along.
+// POST: creates an upload, optionally with its first bytes.
 
 import type { Bytes } from '@svc/service/http/answer'
 import type { WireRequest } from '@svc/service/http/wire-request'
@@ -14,7 +14,7 @@ import { createdAnswer } from './answers.ts'
 import { MAX_BLOCK_BYTES } from './blocks.ts'
 import { joinUploads } from './concat.ts'
 import { badHeader, nameTaken, tooLong } from './errors.ts'
-import { finishUpload, isWhole } from './finish.ts'
+import { finishUpload, hasAllBytes } from './finish.ts'
 import { headerOf, isChunk, numberOf, requireChunk, requireVersion } from './headers.ts'
 import { readMetadata } from './metadata.ts'
 import { insertUpload, type TusRow } from './store.ts'
@@ -28,7 +28,7 @@ export async function createUpload(context: Context, caller: TusCaller, wire: Wi
   const metadata = headerOf(wire, 'Upload-Metadata')
   const isFinal = concat !== null && /^final\s*;/.test(concat)
   if (concat !== null && !isFinal && concat !== 'partial') {
-    throw badHeader('Upload-Concat', "must be 'partial', or 'final;' and the URLs of partial uploads")
+    throw badHeader('Upload-Concat', "must be 'partial', or 'final;' followed by the URLs of partial uploads")
   }
   if (wire.hasBody) requireChunk(wire)
   const { rateLimiter, config } = context
@@ -48,11 +48,11 @@ export async function createUpload(context: Context, caller: TusCaller, wire: Wi
     await context.lockUpload(upload.session.session_id, (signal) => appendBody(context, upload, wire, signal))
   }
   const current = await findUpload(context, token)
-  const file = isWhole(current.file) ? await finishUpload(context, current) : current.file
+  const file = hasAllBytes(current.file) ? await finishUpload(context, current) : current.file
   return createdAnswer(context, token, { ...current, file })
 }
 
-/** What the client calls the file, below the prefix of its token. */
+/** The client's name for the file, below the prefix of the token. */
 function nameUpload(context: Context, { prefix }: TusCaller, metadata: string | null): NamedFile {
   const { filename = generatedName(context), ...rest } = readMetadata(metadata)
   return nameFiles(context, [{ ...rest, filename: prefix + filename }], () => ['header', 'Upload-Metadata'])[0]!
@@ -73,17 +73,17 @@ function lengthOf(context: Context, { locker }: TusCaller, wire: WireRequest): n
   const deferred = headerOf(wire, 'Upload-Defer-Length')
   if (deferred !== null && deferred !== '1') throw badHeader('Upload-Defer-Length', 'must be 1')
   if ((length === null) === (deferred === null)) {
-    throw badHeader('Upload-Length', 'is required, or Upload-Defer-Length: 1 in its place')
+    throw badHeader('Upload-Length', 'is required unless Upload-Defer-Length: 1 is sent')
   }
   const max = maxObjectBytes(context, locker.provider)
   if (length !== null && length > max) throw tooLong(max)
   return length
 }
 
-/** Of one locker, in a day. Clients that crash leave some. */
+/** Per locker and day. Crashed clients leave some behind. */
 const MAX_OPEN_UPLOADS = 10_000
 const ENDING = {
-  hint: 'send the rest of an upload, or DELETE its URL',
+  hint: 'finish an upload, or DELETE its URL',
   next: 'DELETE /v1/tus/{upload_id}',
 }
 
@@ -105,6 +105,6 @@ async function insertNew(
   const size = { files: 1, most: MAX_OPEN_UPLOADS }
   const isNew = await beginUpload(context, session, size, (tx) => insertUpload(tx, session, files[0]!, row))
   if (isNew === null) throw tooManyUnfinished(MAX_OPEN_UPLOADS, ENDING)
-  if (!isNew) throw new ServiceError('internal_error', 'a random token was made twice')
+  if (!isNew) throw new ServiceError('internal_error', 'a random token was generated twice')
   return token
 }

@@ -1,4 +1,4 @@
-// Errors of the tus endpoint. Clients of tus go by the status; each also says in words what to do next.
+// Errors of the tus endpoint. Clients react to the status; the hint tells a person what to do next.
 
 import { TUS_VERSION } from '@svc/api/tus'
 import { ServiceError, ValidationError } from '@svc/service/service-error'
@@ -8,8 +8,8 @@ const CREATE = 'POST /v1/lockers/{locker_id}/tus'
 const HEAD = 'HEAD /v1/tus/{upload_id}'
 
 export function tokenInvalid(): ServiceError {
-  const hint = 'ask for a token with POST /v1/lockers/{locker_id}/tus/tokens, and send it as X-Upload-Token'
-  return new ServiceError('UPLOAD_TOKEN_INVALID', 'this token does not upload into this locker, or no longer does', {
+  const hint = 'request a token with POST /v1/lockers/{locker_id}/tus/tokens, and send it as X-Upload-Token'
+  return new ServiceError('UPLOAD_TOKEN_INVALID', 'this token is not valid for uploads to this locker', {
     hint,
     details: { layer: 'gateway', recovery_hint: hint, next_best_method: 'POST /v1/lockers/{locker_id}/tus/tokens' },
   })
@@ -23,7 +23,7 @@ export function versionUnsupported(): ServiceError {
 }
 
 export function uploadNotFound(): ServiceError {
-  return uploadError('TUS_UPLOAD_NOT_FOUND', 'there is no such upload, or no longer', {
+  return uploadError('TUS_UPLOAD_NOT_FOUND', 'this upload does not exist or has expired', {
     layer: 'gateway',
     recovery_hint: 'create another upload',
     next_best_method: CREATE,
@@ -31,18 +31,18 @@ export function uploadNotFound(): ServiceError {
 }
 
 export function uploadGone(): ServiceError {
-  return uploadError('TUS_UPLOAD_GONE', 'this upload has expired, was given up, or its access was ended', {
+  return uploadError('TUS_UPLOAD_GONE', 'this upload has expired, was deleted, or its access was revoked', {
     layer: 'gateway',
     recovery_hint: 'create another upload',
     next_best_method: CREATE,
   })
 }
 
-/** For tokens that create new names only. */
+/** For tokens that may only create new names. */
 export function nameTaken(filename: string): ServiceError {
-  return uploadError('PRECONDITION_FAILED', 'there is a file of this name already, which the token may not replace', {
+  return uploadError('PRECONDITION_FAILED', 'a file with this name already exists, and the token may not replace it', {
     layer: 'gateway',
-    recovery_hint: 'create an upload with another filename; or ask for a token with "overwrite": true',
+    recovery_hint: 'create an upload with another filename, or request a token with "overwrite": true',
     next_best_method: CREATE,
     filename,
   })
@@ -51,29 +51,29 @@ export function nameTaken(filename: string): ServiceError {
 export function uploadFinished(message: string): ServiceError {
   return uploadError('TUS_UPLOAD_FINISHED', message, {
     layer: 'gateway',
-    recovery_hint: 'nothing is left to do here; files are deleted in their locker',
+    recovery_hint: 'nothing is left to upload; delete the file in its locker if you do not want it',
     next_best_method: 'none',
   })
 }
 
 export function offsetMismatch(offset: number): ServiceError {
-  return new ServiceError('TUS_OFFSET_MISMATCH', `the upload is at ${offset}`, {
-    hint: 'ask for the offset with HEAD, and go on from there',
+  return new ServiceError('TUS_OFFSET_MISMATCH', `the offset of the upload is ${offset}`, {
+    hint: 'read the offset with HEAD, and continue from there',
     headers: { 'upload-offset': `${offset}` },
     details: {
       layer: 'gateway',
-      recovery_hint: 'ask for the offset with HEAD, and go on from there',
+      recovery_hint: 'read the offset with HEAD, and continue from there',
       next_best_method: HEAD,
       offset,
     },
   })
 }
 
-/** Another request goes on with the upload; what this one has brought is kept. */
+/** Another request has continued the upload. The bytes that this one sent are stored. */
 export function interrupted(): ServiceError {
-  return uploadError('TUS_OFFSET_MISMATCH', 'another request went on with this upload', {
+  return uploadError('TUS_OFFSET_MISMATCH', 'another request has continued this upload', {
     layer: 'gateway',
-    recovery_hint: 'ask for the offset with HEAD, and go on from there',
+    recovery_hint: 'read the offset with HEAD, and continue from there',
     next_best_method: HEAD,
   })
 }
@@ -85,13 +85,13 @@ export function checksumMismatch(message: string, recovery_hint: string): Servic
 export function concatInvalid(message: string): ServiceError {
   return uploadError('TUS_CONCAT_INVALID', message, {
     layer: 'gateway',
-    recovery_hint: 'finish each partial upload, and name each of them once in Upload-Concat',
+    recovery_hint: 'finish each partial upload, and list each of them once in Upload-Concat',
     next_best_method: CREATE,
   })
 }
 
 export function tooLong(maxBytes: number): ServiceError {
-  return uploadError('UPLOAD_TOO_LARGE', `this upload may have ${maxBytes} bytes`, {
+  return uploadError('UPLOAD_TOO_LARGE', `this upload is limited to ${maxBytes} bytes`, {
     layer: 'gateway',
     recovery_hint: 'send no more than Upload-Length; split larger content into several files',
     next_best_method: HEAD,
@@ -100,15 +100,19 @@ export function tooLong(maxBytes: number): ServiceError {
 }
 
 export function wrongType(): ServiceError {
-  return uploadError('unsupported_media_type', 'the bytes of an upload are application/offset+octet-stream', {
-    layer: 'gateway',
-    recovery_hint: 'send Content-Type: application/offset+octet-stream',
-    next_best_method: 'the same',
-  })
+  return uploadError(
+    'unsupported_media_type',
+    'the Content-Type of an upload must be application/offset+octet-stream',
+    {
+      layer: 'gateway',
+      recovery_hint: 'send Content-Type: application/offset+octet-stream',
+      next_best_method: 'the same',
+    },
+  )
 }
 
 export function encodingRefused(): ServiceError {
-  return uploadError('unsupported_encoding', 'uploads are taken as they are to be kept, not compressed', {
+  return uploadError('unsupported_encoding', 'uploads with a Content-Encoding are not supported', {
     layer: 'gateway',
     recovery_hint: 'send the bytes without Content-Encoding',
     next_best_method: 'the same',

@@ -1,4 +1,4 @@
-// The end of an upload: its file is stored as that of an upload session is, and the answer says so.
+// The end of an upload: its file is stored like the file of an upload session, and the response includes the outcome.
 
 import { ServiceError } from '@svc/service/service-error'
 import { requireWritable } from '../../auth/restrictions.ts'
@@ -10,16 +10,16 @@ import { checksumMismatch, nameTaken, uploadGone } from './errors.ts'
 import { FILE_ID, type Upload } from './upload.ts'
 import { recordAt } from './write-upload.ts'
 
-/** Whether all bytes are there. */
-export function isWhole({ size_bytes, received_bytes }: SessionFile): boolean {
+/** Whether all bytes have arrived. */
+export function hasAllBytes({ size_bytes, received_bytes }: SessionFile): boolean {
   return size_bytes === received_bytes
 }
 
-/** Stores the file of an upload that is whole; a partial upload only waits to be joined. */
+/** Stores the file of a complete upload. A partial upload only waits to be joined. */
 export async function finishUpload(context: Context, upload: Upload): Promise<SessionFile> {
   const { session, file, tus } = upload
   if (tus.kind === 'partial' || file.state === 'stored') return file
-  // HEAD stores what is whole, too.
+  // HEAD also reaches this for a complete upload.
   await context.continuity.requireCurrent()
   await joinRest(context, upload)
   await context.finalizeSession(session.session_id)
@@ -38,7 +38,7 @@ export async function finishUpload(context: Context, upload: Upload): Promise<Se
   throw notStored()
 }
 
-/** The length of an upload may become known after its last byte: then its tail has not been put together. */
+/** The length of an upload may be set after its last byte: then its tail is not merged yet. */
 async function joinRest(context: Context, upload: Upload): Promise<void> {
   if (upload.tus.kind === 'final') return
   const progress = await readProgress(context, upload)
@@ -53,8 +53,8 @@ async function joinRest(context: Context, upload: Upload): Promise<void> {
 }
 
 function notStored(): ServiceError {
-  const hint = 'send HEAD to the upload: that tries to store the file again'
-  return new ServiceError('STORAGE_UNAVAILABLE', 'all bytes are here, and the file could not be stored yet', {
+  const hint = 'send HEAD to the upload to retry storing the file'
+  return new ServiceError('STORAGE_UNAVAILABLE', 'all bytes have arrived, but the file could not be stored yet', {
     hint,
     headers: { 'retry-after': '5' },
     details: { layer: 'gateway', recovery_hint: hint, next_best_method: 'HEAD /v1/tus/{upload_id}' },

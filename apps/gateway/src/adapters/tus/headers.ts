@@ -1,4 +1,4 @@
-// The headers of tus requests and answers.
+// The headers of tus requests and responses.
 
 import { TUS_VERSION, writeTusUpload } from '@svc/api/tus'
 import { Bytes } from '@svc/service/http/answer'
@@ -16,7 +16,7 @@ const EXTENSIONS = [
   'concatenation',
 ]
 
-/** For OPTIONS: what the gateway can do. */
+/** For OPTIONS: the features of the gateway. */
 export function capabilities(maxBytes: number): Record<string, string> {
   return {
     'tus-resumable': TUS_VERSION,
@@ -31,18 +31,18 @@ export function requireVersion({ headers }: WireRequest): void {
   if (headers['tus-resumable'] !== TUS_VERSION) throw versionUnsupported()
 }
 
-/** The value of a header that is sent once; null without it. */
+/** The value of a header; null when it is absent or repeated. */
 export function headerOf({ headers }: WireRequest, name: string): string | null {
   const value = headers[name.toLowerCase()]
   return typeof value === 'string' ? value : null
 }
 
-/** A whole number from 0 on; null without the header. */
+/** A non-negative integer; null without the header. */
 export function numberOf(wire: WireRequest, name: string): number | null {
   const text = headerOf(wire, name)
   if (text === null) return null
   if (!/^(0|[1-9]\d{0,15})$/.test(text) || !Number.isSafeInteger(Number(text))) {
-    throw badHeader(name, 'must be a whole number, from 0 on')
+    throw badHeader(name, 'must be a non-negative integer')
   }
   return Number(text)
 }
@@ -52,16 +52,16 @@ export function isChunk(wire: WireRequest): boolean {
   return /^\s*application\/offset\+octet-stream\s*(;|$)/i.test(type)
 }
 
-/** What every body of bytes must be. */
+/** Checks the headers of a body of bytes. */
 export function requireChunk(wire: WireRequest): void {
   if (!isChunk(wire)) throw wrongType()
   const encoding = headerOf(wire, 'Content-Encoding') ?? 'identity'
   if (encoding.trim().toLowerCase() !== 'identity') throw encodingRefused()
 }
 
-/** An answer of nothing but headers. */
+/** A response that consists of headers only. */
 export function headersOnly(status: number, headers: Record<string, string>): Bytes {
-  // 204 has no length of its own.
+  // A 204 response must not have a Content-Length.
   const length = status === 204 ? {} : { 'content-length': '0' }
   return new Bytes(status, { ...writeTusUpload.headers, ...length, ...headers }, null)
 }

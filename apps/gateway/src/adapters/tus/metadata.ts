@@ -1,5 +1,5 @@
-// Upload-Metadata: keys with base64 of their values. What the client says of the file is taken from there; everything
-// is kept as it was sent, because HEAD answers it.
+// Upload-Metadata: keys with base64-encoded values. The file's name, type and hash come from it. The header is stored
+// as sent, because HEAD returns it.
 
 import { fromUtf8 } from '@svc/protocol/bytes'
 import { badHeader } from './errors.ts'
@@ -21,9 +21,9 @@ export function readMetadata(header: string | null): FileMetadata {
     pairs.set(key, value)
   }
   const given = (key: string) => pairs.get(key) || undefined
-  // Clients write what they do not know as an empty value, or as the text "null", which is a good name for a file.
+  // Some clients send unknown values as an empty string or as the text "null"; but "null" is a valid file name.
   const known = (key: string) => (given(key) === 'null' ? undefined : given(key))
-  // Browsers write the path of a dropped file from the root.
+  // Browsers write the path of a dropped file with a leading slash.
   const filename = known('relativePath')?.replace(/^\//, '') || (given('filename') ?? given('name'))
   const content_type = known('content_type') ?? known('filetype') ?? known('type')
   const expected_hash = known('expected_hash')
@@ -42,7 +42,8 @@ function pairsOf(header: string | null): [string, string][] {
   return pairs.map((pair) => {
     const [, key, encoded = ''] = /^\s*([\x21-\x2b\x2d-\x7e]{1,100})(?: ([A-Za-z0-9+/]*={0,2}))?\s*$/.exec(pair) ?? []
     const value = key === undefined ? null : fromUtf8(Buffer.from(encoded, 'base64'))
-    if (key === undefined || value === null) throw badHeader(NAME, 'must be keys, each with the base64 of UTF-8')
+    if (key === undefined || value === null)
+      throw badHeader(NAME, 'must be keys, each with a base64 value of UTF-8 text')
     return [key, value]
   })
 }

@@ -4,25 +4,25 @@ import { Answer, type Bytes } from '@svc/service/http/answer'
 import type { WireRequest } from '@svc/service/http/wire-request'
 import type { Context } from '../../context.ts'
 import { creationHeaders, uploadHeaders } from './answers.ts'
-import { finishUpload, isWhole } from './finish.ts'
+import { finishUpload, hasAllBytes } from './finish.ts'
 import { headersOnly, requireVersion } from './headers.ts'
 import { requireUpload } from './upload.ts'
 
 /**
- * HEAD asks a request that is under way to stop, because its client is asking how to go on, and answers what is durable
- * then. No upload is said to be whole before its file is stored.
+ * HEAD interrupts a request in progress, because its client is asking where to resume, and then returns the durable
+ * offset. An upload is reported as complete only once its file is stored.
  */
 export async function headUpload(context: Context, uploadId: string, wire: WireRequest): Promise<Bytes> {
   requireVersion(wire)
   const { session } = await requireUpload(context, uploadId)
   const upload = await context.lockUpload(session.session_id, async () => {
     const current = await requireUpload(context, uploadId)
-    return isWhole(current.file) ? { ...current, file: await finishUpload(context, current) } : current
+    return hasAllBytes(current.file) ? { ...current, file: await finishUpload(context, current) } : current
   })
   return headersOnly(200, { ...uploadHeaders(upload), ...creationHeaders(upload) })
 }
 
-/** The same for people, and without disturbing anybody. */
+/** The same as JSON, without interrupting a request in progress. */
 export async function readUpload(context: Context, uploadId: string): Promise<Answer<TusUpload>> {
   const upload = await requireUpload(context, uploadId)
   const { session, file, tus } = upload

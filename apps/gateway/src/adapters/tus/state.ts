@@ -6,9 +6,9 @@ import { createUploadLocks, type LockUpload } from './upload-locks.ts'
 interface TusState {
   uploadTokens: TokenSealer
   lockUpload: LockUpload
-  /** The memory of a block; null when all of it is in use. */
+  /** Takes the memory of one block; null when all of it is in use. */
   takeBuffer: () => (() => void) | null
-  /** The memory of a block that arrives while the one before it is written. */
+  /** Takes the memory for a block that arrives while the previous one is written. */
   takeSpareBuffer: () => (() => void) | null
 }
 
@@ -16,9 +16,9 @@ declare module '../../context.ts' {
   interface Context extends TusState {}
 }
 
-/** Of 8 MiB each. Requests beyond write what arrives straight to storage, and put it together there. */
+/** Each has 8 MiB. Further requests write directly to storage and merge the parts there. */
 const BUFFERS = 12
-/** Apart from the others, so that few large uploads leave them to many. */
+/** A separate limit, so that few large uploads do not starve the others. */
 const SPARE_BUFFERS = 4
 
 export function openTus({ signers, randomBytes }: Context): TusState {

@@ -4,7 +4,7 @@ import type { SessionFile, SessionRow } from '../../files/parts/store.ts'
 
 export type TusRow = Selectable<TusUploadTable>
 
-/** False, with nothing changed, when there is such an upload already. */
+/** False, with nothing changed, when the upload already exists. */
 export async function insertUpload(tx: Tx, session: SessionRow, file: SessionFile, upload: TusRow): Promise<boolean> {
   const { numInsertedOrUpdatedRows = 0n } = await tx
     .insertInto('upload_sessions')
@@ -22,7 +22,7 @@ export async function findTusRow(db: Db, sessionId: string): Promise<TusRow | nu
   return (await row.executeTakeFirst()) ?? null
 }
 
-/** The parts of an upload become the next parts of another; their objects stay where they are. */
+/** Appends the parts of one upload to another; their objects stay where they are. */
 export async function moveParts(tx: Tx, from: SessionFile, to: SessionFile, firstIndex: number): Promise<void> {
   await tx
     .updateTable('upload_parts')
@@ -35,7 +35,7 @@ export async function moveParts(tx: Tx, from: SessionFile, to: SessionFile, firs
     .execute()
 }
 
-/** Ends an upload whose bytes have gone into another. */
+/** Closes an upload whose bytes were moved to another. */
 export async function closeJoined(tx: Tx, sessionId: string, at: number): Promise<void> {
   await tx
     .updateTable('upload_sessions')

@@ -1,4 +1,5 @@
-// Tokens that open uploads into a locker. They are sealed and not stored, and end with the key that asked for them.
+// Tokens that authorize uploads into a locker. They are sealed and not stored, and end with the access of the key that
+// requested them.
 
 import type { Body } from '@svc/api/endpoint'
 import type { createTusToken, TusToken } from '@svc/api/tus'
@@ -16,13 +17,13 @@ import { type Grant, grantTo, isGranted } from '../../lockers/access.ts'
 import { tokenInvalid } from './errors.ts'
 import { headerOf } from './headers.ts'
 
-/** What a token stands for. */
+/** The contents of a token. */
 interface Sealed {
   locker: string
   key: string
   epoch: number
   prefix: string
-  /** Absent from tokens of releases before it. */
+  /** Absent from tokens of earlier releases. */
   overwrite?: boolean
   /** Unix seconds. */
   expires: number
@@ -31,9 +32,9 @@ interface Sealed {
 export interface TusCaller {
   locker: Locker
   grant: NonNullable<Grant>
-  /** Put before every name. */
+  /** Prepended to every name. */
   prefix: string
-  /** Whether an upload may take the place of a file. */
+  /** Whether an upload may replace a file. */
   mayReplace: boolean
 }
 
@@ -68,13 +69,13 @@ function requirePrefix(context: Context, prefix: string): void {
   if (msg !== null) throw new ValidationError({ loc: ['body', 'prefix'], msg })
 }
 
-/** Apart from restrictions, all faults of a token get the same answer. */
+/** Except for restrictions, every fault of a token gets the same response. */
 export async function tusCaller(context: Context, wire: WireRequest, lockerId: string): Promise<TusCaller> {
-  // What opens is what this gateway sealed.
+  // A token that opens was sealed by this gateway.
   const sealed = context.uploadTokens.open(headerOf(wire, 'X-Upload-Token') ?? '') as Sealed | null
   if (!sealed || sealed.locker !== lockerId || sealed.expires <= unixNow(context)) throw tokenInvalid()
   const locker = await findLockerOf(context.database.db, { locker_id: lockerId })
-  // Many share a folder that a token is confined to, and none of them must lose files to another.
+  // Several clients share the folder of a prefix token, and none of them may replace the files of another by default.
   const { key, epoch, prefix, overwrite: mayReplace = prefix === '' } = sealed
   if (!locker || !isGranted(locker, { key, epoch })) throw tokenInvalid()
   requireWritable(locker)

@@ -1,25 +1,25 @@
-// One request at a time writes to an upload. A later one asks the earlier to stop: its connection is often dead without
-// our knowing, and what it has brought is kept. Across processes the transaction that records bytes decides.
+// Only one request writes to an upload. A later request stops the earlier one, whose connection is often dead without
+// our knowledge; the bytes that it sent stay. Across processes, the transaction that records bytes decides.
 
 export type LockUpload = <Result>(key: string, work: (signal: AbortSignal) => Promise<Result>) => Promise<Result>
 
-interface Turn {
+interface Holder {
   stop(): void
   /** Never rejects. */
   done: Promise<void>
 }
 
 export function createUploadLocks(): LockUpload {
-  const turns = new Map<string, Turn>()
+  const holders = new Map<string, Holder>()
   return async (key, work) => {
-    for (let before = turns.get(key); before; before = turns.get(key)) {
-      before.stop()
-      await before.done
+    for (let holder = holders.get(key); holder; holder = holders.get(key)) {
+      holder.stop()
+      await holder.done
     }
     const controller = new AbortController()
-    const running = work(controller.signal).finally(() => turns.delete(key))
+    const running = work(controller.signal).finally(() => holders.delete(key))
     const end = () => {}
-    turns.set(key, { stop: () => controller.abort(), done: running.then(end, end) })
+    holders.set(key, { stop: () => controller.abort(), done: running.then(end, end) })
     return running
   }
 }

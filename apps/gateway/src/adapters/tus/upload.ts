@@ -1,5 +1,5 @@
-// A tus upload: an upload session with one file. Its URL ends with the token of the session, so that whoever has the URL
-// goes on with it, while the key behind the session has access.
+// A tus upload is an upload session with one file. Its URL ends with the session's token, so that every client that has
+// the URL can continue the upload while the key behind the session has access.
 
 import { type Context, unixNow } from '../../context.ts'
 import { acceptsParts } from '../../files/parts/record-parts.ts'
@@ -10,7 +10,7 @@ import { uploadGone, uploadNotFound } from './errors.ts'
 import { findTusRow, type TusRow } from './store.ts'
 
 export const FILE_ID = 'f_0001'
-/** From its creation on. The token that created it may be over long before. */
+/** Counted from creation. The token that created the upload may expire long before. */
 export const TTL_SECONDS = 86_400
 
 export interface Upload {
@@ -23,7 +23,7 @@ export function isUploadId(text: string): boolean {
   return /^[A-Za-z0-9_-]{43}$/.test(text)
 }
 
-/** The upload of a URL, whatever has become of it. */
+/** Finds the upload of a URL, in any state. */
 export async function findUpload(context: Context, uploadId: string): Promise<Upload> {
   const { db } = context.database
   if (!isUploadId(uploadId)) throw uploadNotFound()
@@ -35,7 +35,7 @@ export async function findUpload(context: Context, uploadId: string): Promise<Up
   return { session, file, tus }
 }
 
-/** The same for requests that only make sense while it lasts. What is stored can be asked about until it is swept. */
+/** Finds an upload that is open or stored. A stored upload can be read until the sweep deletes it. */
 export async function requireUpload(context: Context, uploadId: string): Promise<Upload> {
   const upload = await findUpload(context, uploadId)
   const { session, file } = upload
@@ -45,7 +45,7 @@ export async function requireUpload(context: Context, uploadId: string): Promise
   return upload
 }
 
-/** Where storage has lost a part: the client cannot be told to send something in the middle again. */
+/** Whether storage has lost a part. A tus client cannot send bytes in the middle again. */
 function hasGaps({ part_count, top_index }: SessionFile): boolean {
   return part_count !== top_index + 1
 }

@@ -1,5 +1,5 @@
-// PATCH: the next bytes of an upload. What arrives is written and recorded block by block, also when the connection
-// breaks; with a checksum all of it counts at once, or nothing.
+// PATCH: the next bytes of an upload. They are written and recorded block by block, even if the connection breaks. With
+// a checksum, either all of them are recorded or none.
 
 import { Readable } from 'node:stream'
 import type { ErrorCode } from '@svc/api/errors'
@@ -25,12 +25,12 @@ interface Writing {
   upload: Upload
   pieces: BodyPieces
   progress: Progress
-  /** Written and not recorded, from this offset on. */
+  /** Written parts that are not recorded yet, starting at offset `from`. */
   parts: WrittenPart[]
   from: number
 }
 
-/** The new offset. Aborting the signal ends the body where it is. */
+/** Returns the new offset. Aborting the signal ends the body at its current position. */
 export async function appendBody(
   context: Context,
   upload: Upload,
@@ -38,7 +38,7 @@ export async function appendBody(
   signal: AbortSignal,
 ): Promise<number> {
   const checksum = readChecksum(headerOf(wire, 'Upload-Checksum'))
-  const left = await requireRoom(context, upload, wire)
+  const left = await requireSpace(context, upload, wire)
   const progress = await readProgress(context, upload)
   const { block_bytes } = upload.tus
   const isLong = Number(wire.headers['content-length'] ?? 0) > block_bytes
@@ -52,7 +52,7 @@ export async function appendBody(
     while (await writePiece(context, writing)) {
       if (!checksum) await record(context, writing)
     }
-    requireWhole(pieces, checksum)
+    requireCompleteBody(pieces, checksum)
     await record(context, writing)
   } catch (error) {
     await dropParts(context, writing)
@@ -68,8 +68,8 @@ export async function appendBody(
   return writing.progress.offset
 }
 
-/** How many bytes the upload may still get. */
-async function requireRoom(context: Context, { session, file }: Upload, wire: WireRequest): Promise<number> {
+/** The number of bytes that the upload can still receive. */
+async function requireSpace(context: Context, { session, file }: Upload, wire: WireRequest): Promise<number> {
   const max = file.size_bytes ?? maxObjectBytes(context, session.provider)
   const left = max - file.received_bytes
   const arriving = Number(wire.headers['content-length'] ?? 0)
@@ -78,11 +78,11 @@ async function requireRoom(context: Context, { session, file }: Upload, wire: Wi
   return left
 }
 
-/** Fills the current block as far as the body goes. False when nothing came. */
+/** Fills the current block as far as the body reaches. False when no bytes arrived. */
 async function writePiece(context: Context, writing: Writing): Promise<boolean> {
   const { upload, pieces, progress } = writing
   const wanted = blockLength(upload, progress) - tailBytes(progress)
-  // Where the upload is at its end, one more byte is asked for, and refused by the limit of the body.
+  // At the end of the upload this still asks for one more byte, which the limit of the body rejects.
   const release = context.takeBuffer()
   if (!release) return streamPiece(context, writing, wanted)
   try {
@@ -101,10 +101,10 @@ async function writePiece(context: Context, writing: Writing): Promise<boolean> 
   }
 }
 
-/** Providers that need the length of an object hold one whose length is not known, up to this much of it. */
+/** Providers that need the length of an object buffer one of unknown length, up to this size. */
 const STREAMED_BYTES = 1024 * 1024
 
-/** The same without memory for a block. */
+/** Like `writePiece`, without memory for a block. */
 async function streamPiece(context: Context, writing: Writing, wanted: number): Promise<boolean> {
   const { upload, pieces, progress } = writing
   const most = Math.min(Math.max(wanted, 1), STREAMED_BYTES)
@@ -121,7 +121,7 @@ async function streamPiece(context: Context, writing: Writing, wanted: number): 
   return true
 }
 
-/** Takes a part in, which replaces those from its index on. */
+/** Adds a part, which replaces the parts from its index on. */
 function advance({ upload, progress, parts }: Writing, part: WrittenPart, bytes: number, mayEnd = true): void {
   const { index, object, ref, digest } = part
   parts.push(part)
@@ -149,7 +149,7 @@ function advance({ upload, progress, parts }: Writing, part: WrittenPart, bytes:
 async function record(context: Context, writing: Writing): Promise<void> {
   const { upload, progress, parts, from } = writing
   if (parts.length === 0) return
-  // After an error that is no refusal they may be recorded: then the sweep decides about them.
+  // After an unexpected error the parts may be recorded: the sweep decides then.
   writing.parts = []
   try {
     await recordAt(context, upload, from, parts)
@@ -160,7 +160,7 @@ async function record(context: Context, writing: Writing): Promise<void> {
   writing.from = progress.offset
 }
 
-/** Moves the offset from where it is by parts that are written. */
+/** Moves the offset by the written parts. */
 export async function recordAt(
   context: Context,
   { session, file, tus }: Upload,
@@ -178,7 +178,7 @@ export async function recordAt(
   })
   if ('movedTo' in recorded) throw offsetMismatch(recorded.movedTo)
   if ('refusal' in recorded) throw GONE.includes(recorded.refusal.code) ? uploadGone() : recorded.refusal
-  // One request at a time writes to an upload: nobody reads them any more.
+  // Only one request writes to an upload, so nothing reads these parts any more.
   const { provider } = session
   const removed = recorded.replaced.filter(({ part_ref }) => part_ref === null)
   await Promise.all(
@@ -188,19 +188,16 @@ export async function recordAt(
 
 const GONE: ErrorCode[] = ['SESSION_CLOSED', 'UPLOAD_TOKEN_INVALID', 'FILE_NOT_FOUND']
 
-/** A body with a checksum must have arrived whole. Any other is kept as far as it came. */
-function requireWhole(pieces: BodyPieces, checksum: Checksum | null): void {
+/** A body with a checksum must be complete. Any other body is stored as far as it arrived. */
+function requireCompleteBody(pieces: BodyPieces, checksum: Checksum | null): void {
   const problem = pieces.problem()
   if (problem !== null) throw problem
   if (checksum && checksum.digest() !== checksum.expected) {
-    throw checksumMismatch(
-      'the bytes are not those of Upload-Checksum',
-      'send the chunk again: the offset has not moved',
-    )
+    throw checksumMismatch('the bytes do not match Upload-Checksum', 'send the chunk again; the offset has not changed')
   }
 }
 
-/** What is not recorded. */
+/** Removes the parts that are not recorded. */
 async function dropParts(context: Context, { upload, parts }: Writing): Promise<void> {
   for (const part of parts) await dropPart(context, upload.session, part)
 }

@@ -1,49 +1,49 @@
-// Replicas on several machines have a journal each, and none can read the others'. So each says in the database on which
-// history of it its journal was found complete. What one replica misses then stops all of them, and on another history
-// nothing is signed before all journals that were in use have been compared with it (T-37).
+// Replicas on several machines have a journal each, and none can read the others'. So each records in the database on
+// which history of the database its journal was found complete. A gap in one journal stops all replicas, and on another
+// history nothing is signed before every journal in use has been compared with it (T-37).
 
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { readFolderId } from '@svc/database/journal/folder'
 import type { Database } from '@svc/database/open'
 import type { Schema } from '../../db/schema.ts'
-import type { JournalPlace } from '../missing.ts'
-import type { Noted } from '../noted.ts'
+import type { DocumentId } from '../document-id.ts'
+import type { JournalLocation } from '../missing.ts'
 import {
-  type AwaitedLogbook,
-  awaitedLogbooks,
   deleteAbsentLogbooks,
   deleteLogbook,
   deleteSilentLogbooks,
+  type MissingJournal,
+  selectMissingJournals,
   setComplete,
   upsertLogbook,
 } from './store.ts'
 
-/** What a process says of its journal, and hears of those of others. */
+/** Reports the status of this process's journal and reads the status of the others. */
 export interface Replica {
-  /** `completeOn`: the history of the database that has all entries of the journal; null where some are missing. */
+  /** `completeOn`: the history of the database that has all entries of the journal; null if some are missing. */
   report(completeOn: string | null): Promise<void>
-  /** Those that nothing may be signed without. */
-  awaited(history: string): Promise<AwaitedLogbook[]>
-  /** After it nothing is noted. */
+  /** The journals that must be compared before anything is signed. */
+  missingJournals(history: string): Promise<MissingJournal[]>
+  /** Call it last: later reports are ignored. */
   leave(): Promise<void>
 }
 
-/** It is how replicas learn that the database is behind. */
+/** These commits are allowed while the database is behind: through them replicas learn of it. */
 const WHILE_BEHIND = { whileBehind: true }
 
 const REPORT_MS = 30_000
 /** A replica that has not reported for this long is gone. */
 const ABSENT_SECONDS = 120
-/** A journal that was silent for this long before the database was lost has nothing of what was lost. */
+/** A journal without a sign of life for this long before the database was lost has no lost entries. */
 const FORGOTTEN_SECONDS = 600
 
-/** A file of SQLite is used by one machine. */
-const ALONE: Replica = { report: async () => {}, awaited: async () => [], leave: async () => {} }
+/** One machine only uses a SQLite file. */
+const ALONE: Replica = { report: async () => {}, missingJournals: async () => [], leave: async () => {} }
 
-/** `logbookId`: null for a process without a journal, which others need not wait for. */
+/** `logbookId`: null for a process without a journal. Others need not wait for it. */
 export function createReplica(
-  { db, commit, dialect, server }: Database<Schema, Noted>,
+  { db, commit, dialect, server }: Database<Schema, DocumentId>,
   logbookId: string | null,
 ): Replica {
   if (dialect === 'sqlite') return ALONE
@@ -62,16 +62,16 @@ export function createReplica(
     async report(completeOn) {
       if (logbookId === null) return
       await write(logbookId, completeOn)
-      // Also of processes that were killed: their entries are in the same journal.
+      // Includes processes that were killed: their entries are in the same journal.
       if (completeOn !== null) await commit((tx) => setComplete(tx, logbookId, completeOn), WHILE_BEHIND)
     },
-    async awaited(history) {
+    async missingJournals(history) {
       if (logbookId !== null && reported && Date.now() - reported.at > REPORT_MS)
         await write(logbookId, reported.completeOn)
-      const awaited = await awaitedLogbooks(db, history)
-      // While one is awaited, it may be the only one that knows what is missing.
-      if (awaited.length === 0) await commit((tx) => deleteSilentLogbooks(tx, FORGOTTEN_SECONDS), WHILE_BEHIND)
-      return awaited
+      const missingJournals = await selectMissingJournals(db, history)
+      // A missing journal may be the only one that knows what is missing.
+      if (missingJournals.length === 0) await commit((tx) => deleteSilentLogbooks(tx, FORGOTTEN_SECONDS), WHILE_BEHIND)
+      return missingJournals
     },
     async leave() {
       if (!reported) return
@@ -81,19 +81,23 @@ export function createReplica(
   }
 }
 
-/** Those of others: the caller reads the one at this place. */
-export async function findAwaited(
-  { db, dialect, server }: Database<Schema, Noted>,
-  place: JournalPlace | null,
-): Promise<AwaitedLogbook[]> {
+/** The missing journals of other machines. The caller reads the journal in its own folder. */
+export async function findMissingJournals(
+  { db, dialect, server }: Database<Schema, DocumentId>,
+  place: JournalLocation | null,
+): Promise<MissingJournal[]> {
   if (dialect === 'sqlite') return []
   const logbookId = place && (await readFolderId(place.folder))
-  const awaited = await awaitedLogbooks(db, (await server()).history)
-  return awaited.filter((logbook) => logbook.logbookId !== logbookId)
+  const missingJournals = await selectMissingJournals(db, (await server()).history)
+  return missingJournals.filter((logbook) => logbook.logbookId !== logbookId)
 }
 
-/** For people who know that a machine does not come back. Replicas that live have to be healed themselves. */
-export async function giveUpAbsent({ commit, dialect, server }: Database<Schema, Noted>): Promise<AwaitedLogbook[]> {
+/** For admins who know that a machine does not come back. Live replicas need their gap repaired instead. */
+export async function abandonMissingJournals({
+  commit,
+  dialect,
+  server,
+}: Database<Schema, DocumentId>): Promise<MissingJournal[]> {
   if (dialect === 'sqlite') return []
   const { history } = await server()
   return commit((tx) => deleteAbsentLogbooks(tx, history, ABSENT_SECONDS), WHILE_BEHIND)

@@ -1,4 +1,4 @@
-// Rows of logbooks are written with PostgreSQL only, and dated by its clock, which all replicas share.
+// Only PostgreSQL gateways write rows of logbooks. Their times come from its clock, which all replicas share.
 
 import { type RawBuilder, sql } from 'kysely'
 import type { Db, LogbookTable, Tx } from '../../db/schema.ts'
@@ -24,12 +24,12 @@ export async function setComplete(tx: Tx, logbookId: string, history: string): P
     .execute()
 }
 
-/** Unless the journal was last found complete on another history. */
+/** Keeps the row if the journal was last found complete on another history. */
 export async function deleteLogbook(tx: Tx, processId: string, history: string): Promise<void> {
   await tx.deleteFrom('logbooks').where('process_id', '=', processId).where('complete_on', '=', history).execute()
 }
 
-export interface AwaitedLogbook {
+export interface MissingJournal {
   logbookId: string
   host: string
   /** Unix seconds. */
@@ -37,7 +37,7 @@ export interface AwaitedLogbook {
 }
 
 /** Journals that were not found complete on this history of the database. */
-export async function awaitedLogbooks(db: Db, history: string): Promise<AwaitedLogbook[]> {
+export async function selectMissingJournals(db: Db, history: string): Promise<MissingJournal[]> {
   const rows = await db
     .selectFrom('logbooks')
     .select(['logbook_id', 'host', (eb) => eb.fn.max<number>('seen_at').as('seen_at')])
@@ -45,28 +45,32 @@ export async function awaitedLogbooks(db: Db, history: string): Promise<AwaitedL
     .groupBy(['logbook_id', 'host'])
     .orderBy('host')
     .execute()
-  return rows.map(awaitedOf)
+  return rows.map(toMissingJournal)
 }
 
 export async function deleteSilentLogbooks(tx: Tx, silentSeconds: number): Promise<void> {
   await tx.deleteFrom('logbooks').where('seen_at', '<', silentSince(silentSeconds)).execute()
 }
 
-/** Those that were not found complete on this history. */
-export async function deleteAbsentLogbooks(tx: Tx, history: string, silentSeconds: number): Promise<AwaitedLogbook[]> {
+/** Journals that were not found complete on this history. */
+export async function deleteAbsentLogbooks(tx: Tx, history: string, silentSeconds: number): Promise<MissingJournal[]> {
   const rows = await tx
     .deleteFrom('logbooks')
     .where('complete_on', 'is distinct from', history)
     .where('seen_at', '<', silentSince(silentSeconds))
     .returning(['logbook_id', 'host', 'seen_at'])
     .execute()
-  return rows.map(awaitedOf)
+  return rows.map(toMissingJournal)
 }
 
 function silentSince(seconds: number): RawBuilder<number> {
   return sql`${CLOCK} - ${sql.lit(seconds)}`
 }
 
-function awaitedOf({ logbook_id, host, seen_at }: Omit<LogbookTable, 'process_id' | 'complete_on'>): AwaitedLogbook {
+function toMissingJournal({
+  logbook_id,
+  host,
+  seen_at,
+}: Omit<LogbookTable, 'process_id' | 'complete_on'>): MissingJournal {
   return { logbookId: logbook_id, host, seenAt: seen_at }
 }

@@ -1,4 +1,4 @@
-// The content of a table as one value, which is the same on both engines and in any order of rows.
+// A digest of the content of a table, which is the same on both engines and for any order of rows.
 
 import { hash } from 'node:crypto'
 import type { Row } from './source.ts'
@@ -23,7 +23,7 @@ export function addRows(content: Content, columns: readonly string[], rows: read
   }
 }
 
-/** Bytes differ from a text that looks like them. */
+/** Distinguishes bytes from a text with the same characters. */
 function plainValue(value: Row[string]): unknown {
   return value instanceof Uint8Array ? { bytes: Buffer.from(value).toString('base64') } : value
 }

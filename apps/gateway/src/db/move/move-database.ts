@@ -1,5 +1,5 @@
-// Moves all that a gateway keeps in SQLite to an empty PostgreSQL, in one transaction there: all of it, or nothing. The
-// file stays as it is, except that no gateway starts on it any more.
+// Moves all data of a gateway from SQLite to an empty PostgreSQL database, in one transaction: all of it or nothing.
+// The file stays unchanged, except that no gateway starts on it any more.
 
 import type { DatabaseSync } from 'node:sqlite'
 import { createCommit } from '@svc/database/commit'
@@ -16,7 +16,7 @@ import { markAsMoved, type Row, readBatches, readMigrations, readTables, type So
 export interface MoveOptions {
   sqlitePath: string
   postgresUrl: string
-  /** Called for every table when its rows were copied, read back and found equal. */
+  /** Called for each table after its rows were copied, read back and compared. */
   onTable: (name: string, content: Content) => void
 }
 
@@ -26,7 +26,7 @@ export interface Moved {
   jobs: number
 }
 
-/** Jobs are in tables of pg-boss there. */
+/** In PostgreSQL, jobs are in the tables of pg-boss. */
 const JOBS = 'jobs'
 
 export async function moveDatabase({ sqlitePath, postgresUrl, onTable }: MoveOptions): Promise<Moved> {
@@ -49,7 +49,7 @@ export async function moveDatabase({ sqlitePath, postgresUrl, onTable }: MoveOpt
   opened.defer(() => engine.close())
 
   const moved = await target.transaction().execute(async (tx) => {
-    // Migrations know no tables by their types.
+    // Migrations do not know the types of the tables.
     await applyMigrations(tx as unknown as Kysely<unknown>, 'postgres', migrations)
     const tables = readTables(source)
     await refuseOtherTables(tx, tables)
@@ -65,7 +65,7 @@ export async function moveDatabase({ sqlitePath, postgresUrl, onTable }: MoveOpt
     await sql`analyze`.execute(tx)
     return { tables: tables.length, rows, jobs }
   })
-  // A crash before this leaves both complete: then the next run finds the target filled.
+  // A crash before this leaves both databases complete: the next run then reports a target that is not empty.
   markAsMoved(source)
   return moved
 }
@@ -76,10 +76,10 @@ function refuseOtherRelease(found: readonly string[]): void {
   const pending = known.filter((name) => !found.includes(name))
   throw new Error(
     found.length === 0
-      ? 'the SQLite file is not that of a gateway'
+      ? 'the SQLite file does not belong to a gateway'
       : pending.length > 0
-        ? `the SQLite file is of an older release (it lacks ${pending.join(', ')}): start this release on it once, stop it, and run this again`
-        : `the SQLite file is of another release, or was moved before (it has ${found.filter((name) => !known.includes(name)).join(', ')})`,
+        ? `the SQLite file belongs to an older release (it lacks ${pending.join(', ')}): start this release on it once, stop it, and run this command again`
+        : `the SQLite file belongs to another release or was already moved (it has ${found.filter((name) => !known.includes(name)).join(', ')})`,
   )
 }
 
@@ -107,11 +107,11 @@ async function refuseOtherTables(tx: Tx, tables: readonly SourceTable[]): Promis
   const there = new Map(rows.map(({ name, columns }) => [name, columns.join()]))
   const differs = tables.find(({ name, columns }) => there.get(name) !== columns.join())
   if (differs || there.size !== tables.length) {
-    throw new Error(`the table ${differs?.name ?? 'list'} of the SQLite file is not as this release made it`)
+    throw new Error(`the table ${differs?.name ?? 'list'} of the SQLite file differs from the schema of this release`)
   }
 }
 
-/** The most parameters that one statement of PostgreSQL takes, and a bound for memory. */
+/** The limit of PostgreSQL for parameters of one statement, and a limit for memory. */
 const MAX_PARAMETERS = 60_000
 const MAX_BATCH = 1000
 
@@ -119,7 +119,7 @@ async function copyTable(source: DatabaseSync, tx: Tx, table: SourceTable): Prom
   const { columns } = table
   const content = emptyContent()
   const name = sql.table(table.name)
-  // Triggers note what happens to rows, and the notes are moved as well. Some migrations leave rows of their own.
+  // Triggers record changes of rows, and their records are moved as well. Some migrations insert rows of their own.
   await sql`alter table ${name} disable trigger user`.execute(tx)
   await sql`delete from ${name}`.execute(tx)
   const list = sql.join(columns.map((column) => sql.ref(column)))
@@ -136,14 +136,14 @@ function tuple(row: Row, columns: readonly string[]): RawBuilder<unknown> {
   return sql`(${sql.join(columns.map((column) => row[column]))})`
 }
 
-/** Reads back what was written. */
+/** Reads back the written rows. */
 async function requireEqual(tx: Tx, { name, columns }: SourceTable, written: Content): Promise<void> {
   const content = emptyContent()
   const select = tx.selectFrom(name as keyof Schema).selectAll()
   for await (const row of select.stream(MAX_BATCH)) addRows(content, columns, [row as unknown as Row])
   if (content.rows === written.rows && content.digest === written.digest) return
   throw new Error(
-    `the table ${name} is not the same in PostgreSQL (${content.rows} of ${written.rows} rows). Nothing was changed.`,
+    `the table ${name} differs in PostgreSQL (${content.rows} of ${written.rows} rows). Nothing was changed.`,
   )
 }
 
@@ -160,12 +160,15 @@ type Insert = (
   job: Omit<StoredJob, 'max_attempts' | 'due_at'> & { maxAttempts: number | null; delaySeconds: number },
 ) => Promise<boolean>
 
-/** With their ids. Of two with one key, of which one was running, the first that is due stays, as when one is enqueued. */
+/**
+ * Keeps the ids. Of two jobs with one key, one of which was running, the one due first stays, as when a job is
+ * enqueued.
+ */
 async function moveJobs(source: DatabaseSync, insert: Insert): Promise<number> {
   let count = 0
   const select = source.prepare(`select id, kind, key, payload, max_attempts, due_at from ${JOBS} order by due_at, id`)
   for (const row of select.iterate()) {
-    const { id, kind, key, payload, max_attempts, due_at } = row as unknown as StoredJob // as createQueueTables says
+    const { id, kind, key, payload, max_attempts, due_at } = row as unknown as StoredJob // the columns of createQueueTables
     const delaySeconds = Math.max(0, (due_at - Date.now()) / 1000)
     if (await insert({ id, kind, key, payload, maxAttempts: max_attempts, delaySeconds })) count++
   }

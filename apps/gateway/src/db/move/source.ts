@@ -1,4 +1,4 @@
-// The SQLite file that is moved, read by the only connection to it.
+// The SQLite file to move, which is open on a single connection.
 
 import type { DatabaseSync } from 'node:sqlite'
 import { MOVED_AWAY } from '@svc/database/migrate'
@@ -12,7 +12,7 @@ export interface SourceTable {
 
 const BOOKKEEPING = 'schema_migrations'
 
-/** Tables that others refer to come before those that refer to them. */
+/** Referenced tables come before the tables that refer to them. */
 export function readTables(source: DatabaseSync): SourceTable[] {
   const names = texts(
     source,
@@ -41,7 +41,7 @@ export function* readBatches(source: DatabaseSync, { name, columns }: SourceTabl
   const select = `select ${columns.map((column) => `"${column}"`).join(', ')} from "${name}"`
   let batch: Row[] = []
   for (const row of source.prepare(select).iterate()) {
-    batch.push(row as Row) // integers beyond those that a number holds are refused by the driver
+    batch.push(row as Row) // the driver rejects integers that a number cannot represent
     if (batch.length < size) continue
     yield batch
     batch = []
@@ -49,7 +49,7 @@ export function* readBatches(source: DatabaseSync, { name, columns }: SourceTabl
   if (batch.length > 0) yield batch
 }
 
-/** From its commit on no release starts on this file. */
+/** From this commit on, no release starts on this file. */
 export function markAsMoved(source: DatabaseSync): void {
   source.exec(`insert into ${BOOKKEEPING} (name) values ('${MOVED_AWAY}'); commit`)
 }

@@ -1,4 +1,4 @@
-// Checks the form of an exported record. Messages do not repeat text from the export: it may hold anything.
+// Checks the form of an exported record. Messages never repeat text from the export, which is untrusted.
 
 import { bare, fromBase58, isHex } from '@svc/protocol/bytes'
 
@@ -11,7 +11,7 @@ export interface ExportedFile {
   content_type?: string | null
 }
 
-/** Returns null, or what is wrong: a phrase to follow the field's name. */
+/** Returns null, or the problem as a phrase to follow the field's name. */
 type Rule = (value: unknown) => string | null
 
 const RULES: Record<string, Rule> = {
@@ -64,7 +64,7 @@ function fieldsProblem(value: unknown, rules: Record<string, Rule>, optional: Re
   if (missing) return `${missing}: is missing`
   for (const [field, content] of Object.entries(fields)) {
     const rule = Object.hasOwn(rules, field) ? rules[field] : Object.hasOwn(optional, field) ? optional[field] : null
-    if (!rule) return `has a field that version 1 has not${PLAIN.test(field) ? `: ${JSON.stringify(field)}` : ''}`
+    if (!rule) return `has a field that version 1 does not have${PLAIN.test(field) ? `: ${JSON.stringify(field)}` : ''}`
     const problem = rule(content)
     if (problem) return `${field}: ${problem}`
   }
@@ -78,10 +78,10 @@ interface Anchoring {
   anchor?: { tx: string; slot: number | null } | null
 }
 
-/** `complete` means published (ATT-23). The two places that name the transaction must agree (ANCH-10). */
+/** `complete` means published (ATT-23). Both fields that name the transaction must agree (ANCH-10). */
 function anchoringProblem({ attestation_status, oracle_tx, oracle_slot, anchor }: Anchoring): string | null {
   if (attestation_status === 'complete' && !anchor && oracle_tx === null) {
-    return 'attestation_status: must not be complete where no transaction is named'
+    return 'attestation_status: must not be complete without a transaction'
   }
   if (anchor && oracle_tx !== null && anchor.tx !== oracle_tx) return 'anchor: tx must be oracle_tx'
   const slots = new Set([anchor?.slot ?? null, oracle_slot])
@@ -125,14 +125,14 @@ const ATTESTED = ['filename', 'size_bytes', 'content_hash', 'content_type']
 const NOT_ATTESTED = ['uploaded_at', 'hash_recorded_at', 'provider', 'provider_ref']
 const FIELDS = new Set([...ATTESTED, ...NOT_ATTESTED])
 
-/** Merkle rules 6 and 9; and no name may stand twice, or a reader could choose between two files (T-21). */
+/** Merkle rules 6 and 9. A filename must be unique, or a reader could choose between two files (T-21). */
 function filesProblem(files: unknown): string | null {
   if (!Array.isArray(files) || files.length === 0) return 'must be a list with at least one file'
   const names = new Set<string>()
   for (const [i, file] of files.entries()) {
     const problem = fileProblem(file)
     if (problem) return `file ${i + 1} ${problem}`
-    if (names.has(file.filename)) return `file ${i + 1} has the name of one before it`
+    if (names.has(file.filename)) return `file ${i + 1} has the name of an earlier file`
     names.add(file.filename)
   }
   return null
@@ -141,7 +141,7 @@ function filesProblem(files: unknown): string | null {
 function fileProblem(file: unknown): string | null {
   if (typeof file !== 'object' || file === null) return 'is not an object'
   const { filename, size_bytes, content_hash, content_type } = file as Record<string, unknown>
-  if (Object.keys(file).some((field) => !FIELDS.has(field))) return 'has a field that no file has'
+  if (Object.keys(file).some((field) => !FIELDS.has(field))) return 'has an unknown field'
   if (typeof filename !== 'string' || filename === '') return 'has no filename'
   if (filename.includes(':')) return 'has ":" in its filename'
   if (!filename.isWellFormed()) return 'has a lone surrogate in its filename'
@@ -149,5 +149,5 @@ function fileProblem(file: unknown): string | null {
   if (typeof content_hash !== 'string' || !isHex(bare(content_hash), 32)) return 'has no content_hash'
   if (content_type === undefined || content_type === null) return null
   const isMediaType = typeof content_type === 'string' && /^[\x20-\x7e]{1,255}$/.test(content_type)
-  return isMediaType ? null : 'has a content_type that is none'
+  return isMediaType ? null : 'has an invalid content_type'
 }

@@ -27,7 +27,7 @@ function section(title: string, lines: readonly string[]): string[] {
 
 const MAX_CHARACTERS = 200
 
-/** An export may hold anything. A terminal gets printable text only. */
+/** An export is untrusted: a terminal gets printable text only. */
 function line({ at, lockerId }: Remark, text: string): string {
   const printable = text.replace(/\P{ASCII}|\p{Cc}/gu, '?')
   const short = printable.length > MAX_CHARACTERS ? `${printable.slice(0, MAX_CHARACTERS)}...` : printable

@@ -26,9 +26,9 @@ export interface ImportContext {
 type RefusalReason = 'malformed' | 'wrong_locker' | 'unknown_receipt' | 'mismatch' | 'differs'
 
 export interface Remark {
-  /** The record's place in the export. */
+  /** The record's position in the export. */
   at: string
-  /** Identifies the record without giving access to its files, as the receipt's id would. Null if it cannot be read. */
+  /** Identifies the record without granting access to its files, as the receipt id would. Null if it is unreadable. */
   lockerId: string | null
   problem: string
 }
@@ -37,13 +37,13 @@ export interface ImportReport {
   imported: number
   existing: number
   refused: (Remark & { reason: RefusalReason })[]
-  /** Imported or existing, with a signature that cannot be verified here. */
+  /** Imported or existing records whose signature cannot be verified here. */
   unverified: Remark[]
 }
 
 type Outcome = { outcome: 'imported' | 'exists' } | { outcome: 'refused'; reason: RefusalReason; problem: string }
 
-/** Imports each record by itself: a bad one is refused and affects no other. */
+/** Imports each record independently: a bad one is refused and affects no other. */
 export async function importRecords(
   context: ImportContext,
   entries: AsyncIterable<ExportEntry> | Iterable<ExportEntry>,
@@ -80,10 +80,11 @@ async function importRecord(
   borderKey: string,
   save: SaveRecord,
 ): Promise<Outcome> {
-  if (Date.parse(record.attested_at) > now()) return refused('malformed', 'attested_at: lies in the future')
-  if (record.locker_id !== lockerId(record.receipt_id)) return refused('wrong_locker', 'locker_id: not of this receipt')
+  if (Date.parse(record.attested_at) > now()) return refused('malformed', 'attested_at: is in the future')
+  if (record.locker_id !== lockerId(record.receipt_id))
+    return refused('wrong_locker', 'locker_id: does not belong to this receipt')
   if (!(await findReceiptAndLocker(db, record.receipt_id)))
-    return refused('unknown_receipt', 'receipt_id: not of this gateway')
+    return refused('unknown_receipt', 'receipt_id: is not a receipt of this gateway')
   const rebuilt = await rebuildSnapshot(record, borderKey)
   const problem = contradiction(record, rebuilt)
   if (problem) return refused('mismatch', problem)
@@ -95,11 +96,14 @@ function refused(reason: RefusalReason, problem: string): Outcome {
   return { outcome: 'refused', reason, problem }
 }
 
-/** A doubtful signature is no reason to refuse: readers see that it is not valid. Returns null if it is valid. */
+/**
+ * Records with a doubtful signature are imported, because readers see that it is not valid. Returns null if it is
+ * valid.
+ */
 async function signatureProblem({ keysAt }: ImportContext, record: ExportRecord): Promise<string | null> {
   if (isUnsigned(record.manifest_signature)) return 'it is unsigned'
   const keys = [...(await keysAt(attestedAt(record))).values()].filter(({ revokedSince }) => revokedSince === null)
   const { merkle_root, manifest_signature } = record
   const isSigned = keys.some(({ verifier }) => isManifestSignedBy(verifier, merkle_root, manifest_signature))
-  return isSigned ? null : 'no key that this gateway has from that time has signed it'
+  return isSigned ? null : 'no key that this gateway used at that time has signed it'
 }

@@ -1,5 +1,5 @@
-// Reads an export of records of the oracle era, strictly and one record at a time. It checks their form, not that they
-// are true.
+// Reads an export of records of the oracle era, strictly and one record at a time. It checks the form of records, not
+// their truth.
 
 import type { Anchor } from '@svc/api/attestations'
 import { bare, withPrefix } from '@svc/protocol/bytes'
@@ -15,14 +15,14 @@ import { type Piece, splitExport } from './split-export.ts'
 export interface ExportRecord extends StatementRecord {
   receipt_id: string
   locker_id: string
-  /** In code-point order, whatever their order in the export. */
+  /** In code-point order, regardless of their order in the export. */
   files: SnapshotFile[]
-  /** Null on records older than the field. */
+  /** Null for records older than the field. */
   attestation_status: 'computed' | 'complete' | null
   anchor: Anchor | null
 }
 
-/** `at` is the place in the export: `line 3` of JSON Lines, `entry 3` of an array. */
+/** `at` is the position in the export: `line 3` of JSON Lines, `entry 3` of an array. */
 export type ExportEntry = { at: string; record: ExportRecord } | { at: string; problem: string }
 
 export async function* readExport(
@@ -55,7 +55,7 @@ function normalized({ files, attestation_status = null, anchor = null, ...record
   return { ...record, files: sortedByFilename(files.map(attestedFile)), attestation_status, anchor }
 }
 
-/** Leaves out where a file was stored and when it was uploaded, which are not attested (ATT-01). */
+/** Omits where a file was stored and when it was uploaded, which are not attested (ATT-01). */
 function attestedFile({ filename, size_bytes, content_hash, content_type }: ExportedFile): SnapshotFile {
   return {
     filename,

@@ -1,4 +1,4 @@
-// Turns an exported record into the rows of a statement: rebuilds the snapshot of its files, and compares the record
+// Turns an exported record into the rows of a statement: rebuilds the snapshot of its files and compares the record
 // with it.
 
 import type { AttestationTable, SnapshotChunkTable, SnapshotTable, StatementTable } from '../../db/schema.ts'
@@ -13,7 +13,7 @@ export interface RebuiltSnapshot extends BuiltSnapshot {
   chunks: (readonly SnapshotChunkTable[])[]
 }
 
-/** The snapshot of the files that a record lists. Its chunks are not stored yet: the record may be wrong. */
+/** The snapshot of the files that a record lists. Its chunks are not stored yet, because the record may be wrong. */
 export async function rebuildSnapshot(record: ExportRecord, borderKey: string): Promise<RebuiltSnapshot> {
   const chunks: RebuiltSnapshot['chunks'] = []
   const builder = createSnapshotBuilder(record.locker_id, async (batch) => {
@@ -27,13 +27,12 @@ export async function rebuildSnapshot(record: ExportRecord, borderKey: string): 
   return { ...built, chunks }
 }
 
-/** Where the record disagrees with its files, or null (MERK-09, 10, 13). */
+/** Where the record contradicts its files, or null (MERK-09, 10, 13). */
 export function contradiction(record: ExportRecord, rebuilt: BuiltSnapshot): string | null {
-  if (record.file_count !== rebuilt.fileCount) return `file_count: the files are ${rebuilt.fileCount}`
-  if (BigInt(record.total_bytes) !== rebuilt.totalBytes)
-    return `total_bytes: those of the files are ${rebuilt.totalBytes}`
-  if (record.merkle_root !== rebuilt.merkleRoot) return `merkle_root: that of the files is ${rebuilt.merkleRoot}`
-  if (record.result_hash !== rebuilt.resultHash) return `result_hash: that of the files is ${rebuilt.resultHash}`
+  if (record.file_count !== rebuilt.fileCount) return `file_count: the number of files is ${rebuilt.fileCount}`
+  if (BigInt(record.total_bytes) !== rebuilt.totalBytes) return `total_bytes: the files have ${rebuilt.totalBytes}`
+  if (record.merkle_root !== rebuilt.merkleRoot) return `merkle_root: the files have ${rebuilt.merkleRoot}`
+  if (record.result_hash !== rebuilt.resultHash) return `result_hash: the files have ${rebuilt.resultHash}`
   return null
 }
 
@@ -44,7 +43,7 @@ export interface RecordRows {
   chunks: (readonly SnapshotChunkTable[])[]
 }
 
-/** An imported record is the statement of sequence 0. Statements with an envelope follow. */
+/** An imported record becomes the statement with sequence 0. Statements with an envelope follow. */
 export function rowsOf(record: ExportRecord, { key, row, chunks }: RebuiltSnapshot): RecordRows {
   const { receipt_id, locker_id, anchor } = record
   return {

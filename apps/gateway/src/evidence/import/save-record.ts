@@ -22,22 +22,22 @@ export function createSave({ db, commit }: Pick<Database<Schema>, 'db' | 'commit
       return true
     })
     if (isInserted) return { outcome: 'imported' }
-    // Another writer was first. If it wrote a pending stub, that may be gone by now.
+    // Another writer was first. Its pending stub, if it wrote one, may already be gone.
     return save(rows)
   }
 }
 
-/** Has the same outcomes, and writes nothing. */
+/** Has the same outcomes but writes nothing. */
 export function createDryRun(db: Db): SaveRecord {
-  const seen = new Map<string, Content>()
+  const known = new Map<string, Content>()
   return async (rows) => {
     const { receipt_id } = rows.statement
     const content = contentOf(rows.statement)
-    const earlier = seen.get(receipt_id)
+    const earlier = known.get(receipt_id)
     if (earlier) return compared(content, earlier)
     const before = await compareWithSaved(db, rows)
     if (before) return before
-    seen.set(receipt_id, content)
+    known.set(receipt_id, content)
     return { outcome: 'imported' }
   }
 }
@@ -48,7 +48,7 @@ async function compareWithSaved(db: Db, { statement }: RecordRows): Promise<Save
   if (!current) return null
   const saved = await findRecord(db, statement.receipt_id, statement.sequence)
   if (saved) return compared(contentOf(statement), saved)
-  const problem = current.sequence === null ? 'an attestation is pending' : 'it has been attested here since'
+  const problem = current.sequence === null ? 'an attestation is pending' : 'it has since been attested here'
   return { outcome: 'differs', problem: `the receipt has no record of the oracle era here, but ${problem}` }
 }
 

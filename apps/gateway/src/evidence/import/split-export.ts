@@ -1,6 +1,6 @@
-// Splits an export into the bytes of its records. An export is JSON Lines, or one JSON array.
+// Splits an export into the bytes of its records. An export is JSON Lines or one JSON array.
 
-/** The bytes of one record, and where they stand in the export; or why they could not be read. */
+/** The bytes of one record and their position in the export, or why they could not be read. */
 export type Piece = { at: string; bytes: Uint8Array } | { at: string; problem: string }
 
 /** A record of a million files has about 150 MB. */
@@ -19,16 +19,16 @@ export async function* splitExport(
 /** Returns the first byte that is not white space, and all the bytes. */
 async function peek(source: AsyncIterable<Uint8Array>) {
   const rest = source[Symbol.asyncIterator]()
-  const seen: Uint8Array[] = []
+  const read: Uint8Array[] = []
   let first: number | undefined
   while (first === undefined) {
     const { value, done } = await rest.next()
     if (done) break
-    seen.push(value)
+    read.push(value)
     first = value.find((byte: number) => !isSpace(byte))
   }
   async function* all() {
-    yield* seen
+    yield* read
     yield* { [Symbol.asyncIterator]: () => rest }
   }
   return { first, bytes: all() }
@@ -36,7 +36,7 @@ async function peek(source: AsyncIterable<Uint8Array>) {
 
 const NEWLINE = 0x0a
 
-/** A malformed line does not affect the others. Blank lines are counted and left out. */
+/** A malformed line does not affect the others. Blank lines are counted but skipped. */
 async function* splitLines(source: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Piece> {
   const line = createRecordBuffer(maxBytes)
   let number = 0
@@ -65,8 +65,8 @@ const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 
 /**
- * Cuts an array at its outermost commas, and never holds the whole of it. It does not check that an entry is JSON. An
- * entry whose brackets or quotes do not close includes what follows it.
+ * Cuts an array at its outermost commas, and never has all of it in memory. It does not check that an entry is JSON. An
+ * entry whose brackets or quotes do not close includes the text after it.
  */
 async function* splitArray(source: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Piece> {
   const entry = createRecordBuffer(maxBytes)
@@ -87,7 +87,7 @@ async function* splitArray(source: AsyncIterable<Uint8Array>, maxBytes: number):
         else if (byte === QUOTE) isInString = false
       } else if (isEnded) {
         if (isSpace(byte)) continue
-        yield { at: 'the end', problem: 'has something after the array' }
+        yield { at: 'the end', problem: 'has data after the array' }
         return
       } else if (byte === QUOTE) {
         isInString = true
@@ -107,7 +107,7 @@ async function* splitArray(source: AsyncIterable<Uint8Array>, maxBytes: number):
     }
     if (depth > 0 && !isEnded) entry.add(bytes.subarray(start))
   }
-  if (!isEnded) yield { at: `entry ${number + 1}`, problem: 'is cut off: the array has no end' }
+  if (!isEnded) yield { at: `entry ${number + 1}`, problem: 'is truncated: the array has no end' }
 }
 
 interface RecordBuffer {
@@ -116,7 +116,7 @@ interface RecordBuffer {
   take(at: string): Piece
 }
 
-/** Holds at most `maxBytes`. Of a longer record it keeps only that it is too long. */
+/** Buffers at most `maxBytes`. Of a longer record it only remembers that the record is too long. */
 function createRecordBuffer(maxBytes: number): RecordBuffer {
   let parts: Uint8Array[] = []
   let length = 0
@@ -127,11 +127,11 @@ function createRecordBuffer(maxBytes: number): RecordBuffer {
       else if (bytes.length > 0) parts.push(bytes)
     },
     take(at) {
-      const isWhole = length <= maxBytes
+      const isComplete = length <= maxBytes
       const bytes = Buffer.concat(parts)
       parts = []
       length = 0
-      return isWhole ? { at, bytes } : { at, problem: `is longer than ${maxBytes} bytes` }
+      return isComplete ? { at, bytes } : { at, problem: `is longer than ${maxBytes} bytes` }
     },
   }
 }

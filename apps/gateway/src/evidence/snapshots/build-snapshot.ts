@@ -1,4 +1,4 @@
-// Builds a snapshot from chunks: the digests that a statement has, and the rows that list and prove the files.
+// Builds a snapshot from chunks: the digests of a statement, and the rows that list and prove the files.
 
 import { hash } from 'node:crypto'
 import { withPrefix } from '@svc/protocol/bytes'
@@ -9,7 +9,7 @@ import { leavesOf, rowsIn } from './chunk-content.ts'
 import type { Chunk } from './cut-chunks.ts'
 import type { ChunkRow, SnapshotRow } from './store.ts'
 
-/** Digests have their prefix. */
+/** Digests include their prefix. */
 export interface BuiltSnapshot extends FileListDigests {
   key: string
   fileCount: number
@@ -20,13 +20,13 @@ export interface BuiltSnapshot extends FileListDigests {
 }
 
 export interface SnapshotBuilder {
-  /** Takes the next chunks. */
+  /** Adds the next chunks. */
   add(chunks: readonly Chunk[]): Promise<void>
   /** Stores the remaining chunks. Returns null if there are no files, and so no tree (MERK-08). */
   end(): Promise<BuiltSnapshot | null>
 }
 
-/** In characters. Small enough that other writers wait for milliseconds only. */
+/** In characters. Small enough that other writers wait only milliseconds. */
 const STORED_AT_ONCE = 1_000_000
 
 export function createSnapshotBuilder(
@@ -87,11 +87,15 @@ export function createSnapshotBuilder(
 
 const HASH_LENGTH = 64
 
-/** A tree over chunks. A block of leaves whose rows have all kept their places keeps its node, and no leaf is hashed. */
+/**
+ * A tree over chunks. A block of leaves whose rows are all at their old positions keeps its node, so no leaf is hashed.
+ */
 function createChunkTree() {
   const tree = createBlockTree()
   let rowCount = 0
-  /** The leaves of the current block while all of its rows are where they were; null once they are added to the tree. */
+  /**
+   * The leaves of the current block while all of its rows are at their old positions; null once they are in the tree.
+   */
   let kept: (() => string)[] | null = []
 
   function addKept(leaves: () => string): void {

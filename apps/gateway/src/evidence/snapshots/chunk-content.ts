@@ -1,4 +1,4 @@
-// The content of a chunk, as it is stored.
+// The content of a chunk as it is stored.
 
 import { hash } from 'node:crypto'
 import { withPrefix } from '@svc/protocol/bytes'
@@ -9,14 +9,14 @@ import { type FileEntry, leafHash } from '@svc/protocol/merkle'
 export interface SnapshotFile {
   filename: string
   size_bytes: number
-  /** With its prefix. */
+  /** Includes the prefix. */
   content_hash: string
   content_type: string
 }
 
 /** Files in code-point order of their names. */
 export interface FileRows {
-  /** As `listRow` writes them, separated by commas. Databases write the same. */
+  /** As `listRow` writes them, separated by commas. Databases write the same text. */
   text: string
   /** One for each row. */
   contentTypes: readonly string[]
@@ -39,12 +39,12 @@ function contentTypeRuns(contentTypes: readonly string[]): ContentTypeRun[] {
   return runs
 }
 
-/** JSON. The rows are text that `listRow` wrote, so the stored text is the hashed text. */
+/** JSON. `listRow` wrote the text of the rows, so the stored text is the hashed text. */
 export function writeContent({ text, contentTypes }: FileRows): string {
   return `${FILES_START}${text}],"content_types":${JSON.stringify(contentTypeRuns(contentTypes))}}`
 }
 
-/** The rows of the content that `writeContent` made of them. */
+/** The rows of content that `writeContent` wrote. */
 export function rowsIn(content: string): string {
   return content.slice(FILES_START.length, content.indexOf(ROWS_END) + 1)
 }
@@ -53,11 +53,11 @@ export function chunkId(content: string): string {
   return hash('sha256', content)
 }
 
-/** A file in the JSON that is stored, so that lists of files are written without parsing and serializing each. */
+/** A file in stored JSON, so that lists of files are written without parsing and serializing each file. */
 export interface StoredFile {
   /** `"filename":"a.txt","size_bytes":5` */
   nameAndSize: string
-  /** Without its prefix and quotes. */
+  /** Without prefix and quotes. */
   contentHash: string
   contentType: string
 }
@@ -71,7 +71,7 @@ const NAME_START = '"filename":"'
 const NAME_END = '","size_bytes":'
 const ROWS_END = '}],"content_types":'
 
-/** Takes content that `writeContent` wrote. */
+/** Reads content that `writeContent` wrote. */
 export function readStoredFiles(content: string): StoredFile[] {
   const files: StoredFile[] = []
   forEachStoredFile(content, (file) => files.push(file))
@@ -86,10 +86,10 @@ export function forEachStoredFile(content: string, use: (file: StoredFile) => vo
   )
 }
 
-/** A row of a text of rows. */
+/** A row in the text of several rows. */
 interface Row extends Pick<StoredFile, 'nameAndSize' | 'contentHash'> {
   index: number
-  /** Where its text ends. */
+  /** The position where its text ends. */
   end: number
 }
 
@@ -98,13 +98,13 @@ export function forEachRow(rows: string, use: (row: Row) => void): void {
 }
 
 /**
- * `start` is behind the start of the first row, `end` before the end of the last one. Inside a JSON string every quote
- * follows a backslash, so the texts above are found between fields and rows only.
+ * `start` is after the start of the first row, `end` before the end of the last row. Inside a JSON string a backslash
+ * precedes every quote, so the separators above are found only between fields and rows.
  */
 function forEachRowWithin(text: string, start: number, end: number, use: (row: Row) => void): void {
   for (let at = start, index = 0; at < end; index++) {
     const hashEnd = text.indexOf(HASH_END, at)
-    // Not from the hash on: in a damaged text there may be none, and the search must go forward.
+    // Does not search from the hash on: damaged text may have no hash, and the search must move forward.
     const border = text.indexOf(ROW_BORDER, at)
     const rowEnd = border === -1 ? end : border
     use({ nameAndSize: text.slice(hashEnd + 2, rowEnd), contentHash: text.slice(at, hashEnd), index, end: rowEnd + 1 })
@@ -112,7 +112,7 @@ function forEachRowWithin(text: string, start: number, end: number, use: (row: R
   }
 }
 
-/** The Merkle leaves of rows, one after the other. */
+/** The concatenated Merkle leaves of rows. */
 export function leavesOf(rows: string): string {
   let leaves = ''
   forEachRow(rows, (row) => {
@@ -135,13 +135,13 @@ function expandRuns(contentTypes: readonly ContentTypeRun[]): string[] {
   return contentTypes.flatMap(([contentType, rows]) => Array<string>(rows).fill(contentType))
 }
 
-/** The place of a file among those of the chunk, or -1. */
-export function placeOf(content: string, filename: string): number {
+/** The position of a file in the chunk, or -1. */
+export function indexInChunk(content: string, filename: string): number {
   const found = content.indexOf(`${HASH_END}${JSON.stringify(filename)},"size_bytes":`)
   if (found === -1) return -1
-  let place = 0
-  for (let at = content.indexOf(ROW_BORDER); at !== -1 && at < found; at = content.indexOf(ROW_BORDER, at + 1)) place++
-  return place
+  let index = 0
+  for (let at = content.indexOf(ROW_BORDER); at !== -1 && at < found; at = content.indexOf(ROW_BORDER, at + 1)) index++
+  return index
 }
 
 export function fileOf(stored: StoredFile): SnapshotFile {
@@ -149,7 +149,7 @@ export function fileOf(stored: StoredFile): SnapshotFile {
   return { filename, size_bytes, content_hash: withPrefix(content_hash), content_type: stored.contentType }
 }
 
-/** With the bare hash. Most rows are plain text, which takes a third of the time to read that JSON does. */
+/** Has the unprefixed hash. Most rows are plain text, which takes a third of the time of JSON to read. */
 export function entryOf({ nameAndSize, contentHash }: Pick<StoredFile, 'nameAndSize' | 'contentHash'>): FileEntry {
   if (nameAndSize.includes('\\') || contentHash.includes('\\')) {
     return JSON.parse(`{${nameAndSize},"content_hash":"${contentHash}"}`)

@@ -1,4 +1,4 @@
-// Where a thread stores chunks, with a database connection of its own.
+// Stores the chunks of a thread over the thread's own database connection.
 
 import { open } from 'node:fs/promises'
 import { createCommit } from '@svc/database/commit'
@@ -28,8 +28,8 @@ export async function openChunkStore(databaseUrl: string): Promise<ChunkStore> {
 const FLUSH_AFTER_CHARACTERS = 16_000_000
 
 /**
- * The log is not flushed at every commit, so that the gateway's own commits wait as little as possible. Chunks mean
- * nothing until a statement names them, and no statement does before they are flushed.
+ * The log is not flushed at every commit, so that the gateway's own commits wait as little as possible. Chunks have no
+ * meaning until a statement names them, which happens only after they are flushed.
  */
 async function openSqliteChunkStore(path: string): Promise<ChunkStore> {
   const database = await openSqliteFile(path)
@@ -51,7 +51,7 @@ async function openSqliteChunkStore(path: string): Promise<ChunkStore> {
       }
       database.exec('commit')
       if (unflushed < FLUSH_AFTER_CHARACTERS) return
-      // Flush early and in the background: one flush at the end would take a fifth of the whole time.
+      // Flush early and in the background: one flush at the end would take a fifth of the total time.
       unflushed = 0
       flushing = flushing.then(() => flushLog(path))
       flushing.catch(() => {})

@@ -1,5 +1,5 @@
-// Cuts a list of files into chunks, in one pass. Each row decides by itself whether it closes its chunk, so that an
-// insertion or deletion changes the chunk it happens in, at most one beside it, and no other.
+// Cuts a list of files into chunks, in one pass. Each row determines independently whether it closes its chunk, so that
+// an insertion or deletion changes its own chunk, at most one neighbour, and no other.
 
 import { hkdfSync } from 'node:crypto'
 import { leafHash } from '@svc/protocol/merkle'
@@ -11,22 +11,22 @@ export interface Chunk {
   firstFilename: string
   rowCount: number
   totalBytes: bigint
-  /** The Merkle leaves, one after the other; null for a stored chunk whose rows have the places that they had before. */
+  /** The concatenated Merkle leaves; null for a stored chunk whose rows are at their old positions. */
   leaves: string | null
-  /** Null for a chunk that was cut. */
+  /** Null for a newly cut chunk. */
   stored: StoredChunk | null
 }
 
-/** A chunk of the previous snapshot that is used again. */
+/** A chunk of the previous snapshot that is reused. */
 export interface StoredChunk {
   /** The Merkle node of the block of leaves that ended in this chunk, if one did. */
   blockNode: string | null
 }
 
 export interface ChunkCutter {
-  /** Takes the next files. Returns the chunks that they close. */
+  /** Adds the next files. Returns the chunks that they close. */
   cut(rows: FileRows): Chunk[]
-  /** Whether the next file begins a chunk. */
+  /** Whether the next file starts a chunk. */
   isAtBorder(): boolean
   /** Returns the last chunk, unless it is empty. */
   end(): Chunk[]
@@ -76,7 +76,7 @@ export function createChunkCutter(borderKey: string): ChunkCutter {
   }
 }
 
-/** The rows since the last border. While they go on, their text ends with a comma. */
+/** The rows since the last border. Until the border their text ends with a comma. */
 function emptyChunk() {
   return {
     firstFilename: '',
@@ -85,7 +85,7 @@ function emptyChunk() {
     text: '',
     contentTypes: [] as string[],
     totalBytes: 0n,
-    /** What is not in `totalBytes` yet: numbers take a tenth of the time. */
+    /** Bytes that are not in `totalBytes` yet: numbers take a tenth of the time of bigints. */
     smallBytes: 0,
   }
 }
@@ -99,18 +99,19 @@ function addBytes(open: { totalBytes: bigint; smallBytes: number }, bytes: numbe
 }
 
 /**
- * One leaf in 64 closes its chunk. A new file then rewrites some 130 rows, and the list of chunks is a hundredth of the
- * size of the rows.
+ * One leaf in 64 closes its chunk. A new file then rewrites about 130 rows, and the list of chunks is a hundredth of
+ * the size of the rows.
  */
 const CLOSING_BITS = 0b11_1111
-/** How many characters of a leaf count. It is not feasible to find many files whose hashes agree in 64 bits. */
+/** How many characters of a leaf are used. Finding many files whose hashes agree in 64 bits is not feasible. */
 const CHARACTERS = 16
 const CHARACTER_CODES = 128
 
 /**
- * Whether a leaf closes its chunk: tabulation hashing of the leaf, with a table derived from the key. Here it is as
- * good as a second SHA-256, at a fiftieth of the cost. Without a secret, an owner could name files so that none closes
- * a chunk. Chunks would then be cut by count alone, and every insertion at the front would change all of them.
+ * Whether a leaf closes its chunk: tabulation hashing of the leaf, with a table derived from the key. For this purpose
+ * it is as good as a second SHA-256, at a fiftieth of the cost. Without a secret key, an owner could name files so that
+ * none closes a chunk. Chunks would then be cut by count alone, and every insertion at the front would change all of
+ * them.
  */
 export function chunkBorders(borderKey: string): (leaf: string) => boolean {
   const table = new Uint8Array(hkdfSync('sha256', borderKey, '', 'svc/chunk-borders', CHARACTERS * CHARACTER_CODES))

@@ -1,6 +1,6 @@
-// Makes a snapshot of the files that are read: leaves out what is absent, cuts chunks, and hands them to the builder.
-// Chunks of the previous snapshot that hold what the manifest holds now are handed on as they are.
-// The gateway's own thread and the threads for large lockers both run this.
+// Makes a snapshot of the files that are read: leaves out absent files, cuts chunks, and passes them to the builder.
+// Unchanged chunks of the previous snapshot are reused. Both the gateway's own thread and the threads for large lockers
+// run this.
 
 import { setImmediate } from 'node:timers/promises'
 import type { ObjectKey } from '@svc/storage/provider'
@@ -17,12 +17,12 @@ export interface Snapshot extends BuiltSnapshot {
 }
 
 export interface SnapshotProgress {
-  /** Called with the number of manifest entries that are done. */
+  /** Called with the number of completed manifest entries. */
   onProgress?: ((entries: number) => void) | undefined
   signal?: AbortSignal | undefined
 }
 
-/** Returns the ids of those objects that are not at their provider. Calls may overlap. */
+/** Returns the ids of the objects that are not at their provider. Calls may overlap. */
 export type FindAbsent = (objects: readonly ObjectKey[]) => Promise<ReadonlySet<string>>
 
 type FindAbsentOf = (objects: ObjectList) => Promise<ReadonlySet<string>>
@@ -59,7 +59,7 @@ export async function makeSnapshot(
     }
   }
 
-  /** A stored chunk is used again only where the files before it end with a chunk, as they did. */
+  /** A stored chunk is reused only if the files before it end with a chunk, as they did before. */
   async function addComparison(compared: readonly Compared[]): Promise<void> {
     let same: Chunk[] = []
     let sameRows = 0
@@ -95,7 +95,7 @@ export async function makeSnapshot(
   return built && { ...built, manifestVersion, manifestFileCount }
 }
 
-/** Larger pages are not read faster, and outlive the cheap part of garbage collection. */
+/** Larger pages are not read faster, and survive the cheap part of garbage collection. */
 const PAGE = 1000
 
 async function* pages(reading: LockerReading, range: NameRange): AsyncGenerator<ListedFiles> {
@@ -109,17 +109,17 @@ async function* pages(reading: LockerReading, range: NameRange): AsyncGenerator<
 
 interface Compared {
   before: PreviousChunk
-  /** Null where the stored chunk is missing. */
+  /** Null if the stored chunk is missing. */
   content: string | null
   now: ListedFiles
   /** Whether the bytes of all its files are present. */
   isComplete: boolean
 }
 
-/** About as many files as a page has. */
+/** About as many files as in a page. */
 const CHUNKS_AT_ONCE = 16
 
-/** All chunks of the previous snapshot but the last one. */
+/** All chunks of the previous snapshot except the last. */
 function comparisons(
   reading: LockerReading,
   previous: PreviousSnapshot,
@@ -173,7 +173,7 @@ async function leaveOutAbsent(page: ListedFiles, findAbsent: FindAbsentOf): Prom
   return { listed, present: keepRows(page, (index) => !absent.has(ids[index] as string)) }
 }
 
-/** How many pages are checked for absent objects while one is worked on. */
+/** How many pages are checked for absent objects while one is processed. */
 const PAGES_AHEAD = 3
 
 async function* ahead<Page, Checked>(

@@ -1,6 +1,6 @@
-// The snapshot of a locker's newest statement, with which the next one is compared. A statement says what the manifest
-// holds now, so a stored chunk is used again only where the same rows, written out by the database, are the same text.
-// The files of such a chunk need not be read one by one, nor hashed again.
+// The snapshot of a locker's newest statement, with which the next one is compared. A statement must describe the
+// present manifest, so a stored chunk is reused only if the same rows, written out by the database, are the same text.
+// The files of such a chunk need neither be read one by one nor hashed again.
 
 import { hash } from 'node:crypto'
 import { withPrefix } from '@svc/protocol/bytes'
@@ -12,7 +12,7 @@ import { type Chunk, MAX_ROWS, type StoredChunk } from './cut-chunks.ts'
 import type { ListedFiles, NameRange, SnapshotRow } from './store.ts'
 
 export interface PreviousSnapshot {
-  /** All chunks but the last, which nothing closes. */
+  /** All chunks but the last, which no row closes. */
   closedChunks: number
   chunk(index: number): PreviousChunk
   /** Where the names of the last chunk begin. */
@@ -25,7 +25,7 @@ export interface PreviousChunk extends NameRange, StoredChunk {
   firstRow: number
 }
 
-/** Null where the row is damaged: then all files are read. */
+/** Null if the row is damaged: then all files are read. */
 export function openPrevious(row: SnapshotRow): PreviousSnapshot | null {
   const list = openChunkList(row.chunk_list)
   const nodes = nodesOf(row.block_nodes)
@@ -35,7 +35,7 @@ export function openPrevious(row: SnapshotRow): PreviousSnapshot | null {
     withPrefix(merkleRoot(nodes)) === row.merkle_root &&
     hasOrder(list)
   if (!isIntact) return null
-  // New files may come before all others.
+  // New files may precede all others.
   const from = (index: number) => (index === 0 ? '' : list.firstFilename(index))
   return {
     closedChunks: list.length - 1,
@@ -60,7 +60,7 @@ export function nodesOf(bytes: Uint8Array): string[] {
   return Array.from({ length: bytes.length / 32 }, (_, i) => hex.slice(i * 64, i * 64 + 64))
 }
 
-/** Otherwise files could be left out, or the query for them be refused. */
+/** Without order, files could be left out, or their query could be refused. */
 function hasOrder(list: ChunkList): boolean {
   const names = Array.from({ length: list.length }, (_, i) => list.firstFilename(i))
   return names.every(
@@ -68,9 +68,12 @@ function hasOrder(list: ChunkList): boolean {
   )
 }
 
-/** The stored chunk, where it holds exactly what the manifest holds now; otherwise null. `row` is where it begins now. */
+/**
+ * The stored chunk if its rows equal those of the present manifest, otherwise null. `row` is the present position of
+ * its first row.
+ */
 export function sameChunk(stored: PreviousChunk, content: string | null, now: ListedFiles, row: number): Chunk | null {
-  // More entries than a chunk has files were not all read.
+  // With more entries than the files of a chunk, not all entries were read.
   if (content === null || now.listed > MAX_ROWS) return null
   if (writeContent(now) !== content) return null
   const { id, firstFilename, firstRow, blockNode } = stored

@@ -1,5 +1,5 @@
-// The Merkle proof of one file. Snapshots never change, so what many proofs of one have in common is kept in memory: the
-// list of its chunks, the levels above its blocks, and the upper levels of blocks that were asked for.
+// The Merkle proof of one file. Snapshots never change, so the common parts of many proofs are cached: the list of
+// chunks, the levels above the blocks, and the upper levels of requested blocks.
 
 import { type Lru, lru } from '@svc/concurrency/caches'
 import { bare } from '@svc/protocol/bytes'
@@ -16,7 +16,7 @@ import {
 } from '@svc/protocol/merkle'
 import { type ChunkList, openChunkList } from '../../db/chunk-list.ts'
 import type { Db } from '../../db/schema.ts'
-import { fileOf, placeOf, readStoredFiles, type SnapshotFile, type StoredFile } from './chunk-content.ts'
+import { fileOf, indexInChunk, readStoredFiles, type SnapshotFile, type StoredFile } from './chunk-content.ts'
 import { nodesOf } from './previous-snapshot.ts'
 import { damagedChunk, readChunks, requireIntact } from './read-snapshot.ts'
 import { findChunk, findSnapshot } from './store.ts'
@@ -32,34 +32,34 @@ interface FileProof {
 }
 
 /** In bytes. The list of a million files takes about one megabyte. */
-const HEADS_KEPT = 16_000_000
-/** Each takes about 20 kB; together they are the blocks of a million files. */
-const BLOCKS_KEPT = 1024
+const MAX_CACHED_HEAD_BYTES = 16_000_000
+/** Each takes about 20 kB; together they cover the blocks of a million files. */
+const MAX_CACHED_BLOCKS = 1024
 
 interface Head {
   fileCount: number
-  /** Bare. */
+  /** Without a prefix. */
   root: string
   list: ChunkList
   levelsAbove: string[][]
   bytes: number
 }
 
-/** What many proofs have in common. */
+/** The common parts of many proofs. */
 export interface ProofCache {
   heads: Lru<string, Head>
   blocks: Lru<string, string[][]>
 }
 
 export function openProofCache(): ProofCache {
-  return { heads: lru(HEADS_KEPT, ({ bytes }) => bytes), blocks: lru(BLOCKS_KEPT) }
+  return { heads: lru(MAX_CACHED_HEAD_BYTES, ({ bytes }) => bytes), blocks: lru(MAX_CACHED_BLOCKS) }
 }
 
 type Parts = { database: { db: Db }; proofCache: ProofCache }
 
 /**
- * Null if the snapshot has no such file. A proof reads one or two chunks; the first of a block reads the whole block,
- * however many files there are.
+ * Null if the snapshot has no such file. A proof reads one or two chunks; the first proof of a block reads all of the
+ * block, regardless of the number of files.
  */
 export async function proveFile(parts: Parts, key: string, filename: string): Promise<FileProof | null> {
   const { db } = parts.database
@@ -70,14 +70,14 @@ export async function proveFile(parts: Parts, key: string, filename: string): Pr
   const id = list.id(chunk)
   const content = await findChunk(db, id)
   if (content === null) throw damagedChunk(id)
-  const place = placeOf(content, filename)
-  if (place === -1) {
+  const index = indexInChunk(content, filename)
+  if (index === -1) {
     requireIntact(id, content)
     return null
   }
   const stored = readStoredFiles(content)
   const firstRow = list.firstRow(chunk)
-  const leafIndex = firstRow + place
+  const leafIndex = firstRow + index
   const groupStart = leafIndex - (leafIndex % GROUP_LEAVES)
   const isWithinChunk =
     groupStart >= firstRow && Math.min(groupStart + GROUP_LEAVES, fileCount) <= firstRow + stored.length
@@ -89,7 +89,7 @@ export async function proveFile(parts: Parts, key: string, filename: string): Pr
   const leaf = leaves[leafIndex - groupStart] as string
   const inBlock = await levelsOfBlock(parts, key, head, Math.floor(leafIndex / BLOCK_LEAVES))
   const proof = proofInBlocks(leafIndex, leaves, inBlock, levelsAbove)
-  // Shows that the chunk is intact in less time than hashing it would take.
+  // This shows that the chunk is intact, in less time than hashing the chunk.
   if (foldProof(leaf, proof) !== root) throw damagedChunk(id)
   return {
     leafIndex,
@@ -102,8 +102,8 @@ export async function proveFile(parts: Parts, key: string, filename: string): Pr
 }
 
 async function headOf({ database: { db }, proofCache: { heads } }: Parts, key: string): Promise<Head | null> {
-  const kept = heads.get(key)
-  if (kept) return kept
+  const cached = heads.get(key)
+  if (cached) return cached
   const snapshot = await findSnapshot(db, key)
   if (!snapshot) return null
   const { file_count: fileCount, merkle_root, chunk_list, block_nodes } = snapshot
@@ -125,12 +125,12 @@ async function levelsOfBlock(
   { list, levelsAbove }: Head,
   block: number,
 ): Promise<string[][]> {
-  const place = `${key}/${block}`
-  const kept = blocks.get(place)
-  if (kept) return kept
+  const name = `${key}/${block}`
+  const cached = blocks.get(name)
+  if (cached) return cached
   const rows = await readRows(db, list, block * BLOCK_LEAVES, BLOCK_LEAVES)
   const levels = blockLevels(rows.map(fileOf).map(leafHash), levelsAbove[0]!.length)
-  blocks.set(place, levels)
+  blocks.set(name, levels)
   return levels
 }
 

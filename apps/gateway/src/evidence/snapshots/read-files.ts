@@ -1,5 +1,5 @@
-// Reads the files that a locker lists at one moment, while others may write. Threads load this file, and
-// loading Kysely takes a thread as long as 100,000 files do: it is imported only where a thread connects to PostgreSQL.
+// Reads the files that a locker lists at one moment, while others may write. Threads load this file. Loading Kysely
+// takes a thread as long as 100,000 files, so it is imported only where a thread connects to PostgreSQL.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { readSnapshot } from '@svc/database/read-snapshot'
@@ -20,11 +20,11 @@ import {
 export interface LockerReading {
   manifestVersion: number
   borderKey: string
-  /** Of the newest statement; null if there is none. */
+  /** The snapshot of the newest statement; null if there is none. */
   previous: PreviousSnapshot | null
-  /** What the manifest lists in each of the ranges, in code-point order: of each at most `limit` entries. */
+  /** The manifest's entries in each range, in code-point order, at most `limit` per range. */
   read(ranges: readonly NameRange[], limit: number): Promise<ListedFiles[]>
-  /** The content of stored chunks by their ids. */
+  /** The content of stored chunks, by id. */
   storedChunks(ids: readonly string[]): Promise<ReadonlyMap<string, string>>
   close(): Promise<void>
 }
@@ -35,7 +35,7 @@ export async function readLockerFiles(db: Db, databaseUrl: string, lockerId: str
   return path === null ? readFromPostgres(db, lockerId) : readFromSqlite(path, lockerId)
 }
 
-/** Reads with a connection of the thread's own. */
+/** Reads with the thread's own connection. */
 export async function readLockerFilesInThread(databaseUrl: string, lockerId: string): Promise<LockerReading> {
   const path = sqlitePathOf(databaseUrl)
   if (path !== null) return readFromSqlite(path, lockerId)
@@ -133,7 +133,7 @@ function sqliteFiles(reader: DatabaseSync, lockerId: string): LockerReading['rea
     })
 }
 
-/** An array, although the type of `get` does not say so. */
+/** An array, although the type of `get` does not declare it. */
 type SqliteFiles = [
   listed: number,
   last: string | null,
@@ -156,7 +156,7 @@ function sqliteChunks(reader: DatabaseSync): LockerReading['storedChunks'] {
   }
 }
 
-/** In a transaction on its own connection, which sees what was committed when it began. */
+/** In a transaction on its own connection, which sees the state at its start. */
 async function readFromPostgres(db: Db, lockerId: string): Promise<LockerReading> {
   const { db: tx, end } = await readSnapshot(db)
   try {

@@ -1,4 +1,4 @@
-// Reads stored snapshots: all files of one, or those of some of its chunks.
+// Reads stored snapshots: all files of one, or the files of some of its chunks.
 
 import { type ChunkList, openChunkList } from '../../db/chunk-list.ts'
 import type { Db } from '../../db/schema.ts'
@@ -8,22 +8,22 @@ import { findChunks, findSnapshot } from './store.ts'
 /** About a thousand files. */
 const CHUNKS_AT_ONCE = 16
 
-/** All files in code-point order, some at a time: there may be a million. Yields nothing if there is no snapshot. */
+/** All files in code-point order, in batches: there may be a million. Yields nothing if there is no snapshot. */
 export async function* snapshotFiles(db: Db, key: string): AsyncGenerator<SnapshotFile[]> {
   for await (const contents of snapshotContents(db, key)) yield contents.flatMap(readContent)
 }
 
 export interface ShownFiles {
   count: number
-  /** What was written of each, separated by commas. */
+  /** The text of each file, separated by commas. */
   text: string
 }
 
-/** The same files as `show` writes them, from the JSON that is stored. */
+/** The same files as `show` writes them, from the stored JSON. */
 export async function* shownFiles(db: Db, key: string, show: (file: StoredFile) => string): AsyncGenerator<ShownFiles> {
   for await (const contents of snapshotContents(db, key)) {
     let count = 0
-    // A text that grows takes less time than a list of its parts.
+    // Appending to a text takes less time than collecting a list of its parts.
     let text = ''
     for (const content of contents) {
       forEachStoredFile(content, (file) => {

@@ -12,7 +12,7 @@ const builder = startBuilder(work)
 const send = (message: FromSnapshotThread) => parentPort!.postMessage(message)
 const answers = on(parentPort!, 'message')
 
-/** Answers come in the order of the queries. */
+/** Answers arrive in the order of the queries. */
 async function findAbsent(objects: ObjectList): Promise<Set<string>> {
   send(objects)
   return new Set((await answers.next()).value?.[0])

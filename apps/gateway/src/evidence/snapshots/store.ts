@@ -23,17 +23,17 @@ export async function findLockerHead(db: Db, lockerId: string) {
     .executeTakeFirst()
 }
 
-/** The secret that decides where chunks are cut. */
+/** The secret that determines where chunks are cut. */
 export async function readBorderKey(db: Db): Promise<string> {
   return (await db.selectFrom('snapshot_border_key').select('border_key').executeTakeFirstOrThrow()).border_key
 }
 
-/** The names from one on and before another. */
+/** The names from one name up to, but not including, another. */
 export interface NameRange {
   from: string
   /** Null for the end of the list. */
   before: string | null
-  /** A name that is left out. */
+  /** A name to leave out. */
   except?: string
 }
 
@@ -49,13 +49,13 @@ export interface ObjectList {
 export interface ListedFiles extends FileRows {
   /** How many entries there are, confirmed or not. */
   listed: number
-  /** The name of the last of them. */
+  /** The name of the last entry. */
   last: string | null
   totalBytes: string
   objects: ObjectList
 }
 
-/** Of the locker's newest statement. */
+/** The snapshot of the locker's newest statement. */
 export async function findPreviousSnapshot(db: Db, lockerId: string): Promise<SnapshotRow | null> {
   const row = await db
     .selectFrom('lockers as l')
@@ -70,14 +70,17 @@ export async function findPreviousSnapshot(db: Db, lockerId: string): Promise<Sn
   return row ?? null
 }
 
-/** At most `limit` entries of each range. Content hashes are hex after their prefix. For PostgreSQL; `read-files.ts` has the same for SQLite. */
+/**
+ * At most `limit` entries of each range. Content hashes are hex without their prefix. For PostgreSQL; `read-files.ts`
+ * has the same query for SQLite.
+ */
 export async function readListedFiles(
   db: Db,
   lockerId: string,
   ranges: readonly NameRange[],
   limit: number,
 ): Promise<ListedFiles[]> {
-  // Without an end, the index would be read to the end of the locker: only the last range may have none.
+  // Without an end, the index would be read to the end of the locker, so only the last range may be open.
   const isOpen = ranges.some(({ before }) => before === null)
   const { rows } = await sql<Omit<ListedFiles, 'objects'> & ObjectList>`
     select n.*
@@ -109,7 +112,7 @@ export async function readListedFiles(
   return rows.map(({ ids, refs, ...files }) => ({ ...files, objects: { ids, refs } }))
 }
 
-/** Most chunks exist already, from the previous snapshot. */
+/** Most chunks already exist, from the previous snapshot. */
 export async function storeChunks(tx: Tx, chunks: readonly ChunkRow[]): Promise<void> {
   const isStored = await storedChunks(tx, idsOf(chunks))
   const missing = chunks.filter(({ chunk_id }) => !isStored.has(chunk_id))
@@ -121,7 +124,7 @@ export async function storeChunks(tx: Tx, chunks: readonly ChunkRow[]): Promise<
     .execute()
 }
 
-/** Those of the ids that are there. */
+/** The given ids that are stored. */
 export async function storedChunks(db: Db, ids: readonly string[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set()
   return new Set(
@@ -129,7 +132,7 @@ export async function storedChunks(db: Db, ids: readonly string[]): Promise<Set<
   )
 }
 
-/** In the transaction that writes the statement about it. */
+/** Call it in the transaction that writes the statement about the snapshot. */
 export async function insertSnapshot(tx: Tx, row: SnapshotRow): Promise<void> {
   await tx
     .insertInto('snapshots')
@@ -150,7 +153,7 @@ export async function findChunk(db: Db, id: string): Promise<string | null> {
   return (await selectChunk(db, id)).rows[0]?.content ?? null
 }
 
-/** In no order. */
+/** In no particular order. */
 export async function findChunks(db: Db, ids: readonly string[]): Promise<ChunkRow[]> {
   if (ids.length === 0) return []
   return db.selectFrom('snapshot_chunks').selectAll().where('chunk_id', 'in', ids).execute()

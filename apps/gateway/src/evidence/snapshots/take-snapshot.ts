@@ -1,5 +1,5 @@
-// A snapshot is the list of a locker's confirmed files at one version of its manifest. It is kept for ever, with all
-// that is needed to list the files and to prove each of them.
+// A snapshot is the list of a locker's confirmed files at one version of its manifest. It is stored permanently, with
+// everything that is needed to list the files and to prove each of them.
 
 import type { Commit } from '@svc/database/commit'
 import type { Db, Schema } from '../../db/schema.ts'
@@ -17,7 +17,7 @@ export interface SnapshotRequest extends SnapshotProgress {
   findAbsent: FindAbsent
 }
 
-/** A smaller snapshot takes less time than threads take to start. */
+/** A smaller snapshot takes less time than starting threads. */
 const MAX_FILES_WITHOUT_THREADS = 5000
 
 /**

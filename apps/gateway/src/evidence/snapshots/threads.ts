@@ -1,5 +1,5 @@
-// A large locker is worked on by two threads that share the work evenly: one reads and hashes files, the second hashes
-// and stores what the first makes of them. This file starts both; what they run is in the `*-worker.ts` files.
+// Two threads share the work on a large locker evenly: the first reads and hashes files, the second hashes and stores
+// the chunks. This file starts both; the `*-worker.ts` files contain their code.
 
 import { on } from 'node:events'
 import { Worker } from 'node:worker_threads'
@@ -21,8 +21,8 @@ export interface SnapshotWork extends BuilderWork {
 export type FromSnapshotThread = ObjectList | { entries: number } | { snapshot: Snapshot | null }
 
 /**
- * Megabytes of heap for each thread. Nearly all that a thread allocates is garbage at once, and V8 collects it late where
- * it may use more. What a thread keeps is about 6 bytes for each file.
+ * Megabytes of heap for each thread. Nearly all allocations become garbage immediately, and V8 collects them late if
+ * the heap may grow. A thread retains about 6 bytes for each file.
  */
 const HEAP = { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 256 }
 
@@ -41,7 +41,7 @@ export async function takeSnapshotInThread(
   signal?.addEventListener('abort', abort)
   try {
     const snapshot = await Promise.race([answerUntilTaken(worker, findAbsent, onProgress), aborted.promise])
-    // The thread only cleans up now. Nothing waits for that, and it may fail.
+    // The thread only cleans up now. Nothing waits for it, and it may fail.
     worker.on('error', () => {}).unref()
     return snapshot
   } catch (error) {
@@ -57,13 +57,13 @@ async function answerUntilTaken(
   findAbsent: FindAbsent,
   onProgress: SnapshotProgress['onProgress'],
 ): Promise<Snapshot | null> {
-  // Throws what the thread throws.
+  // Rethrows errors of the thread.
   for await (const [message] of on(worker, 'message', { close: ['exit'] }) as AsyncIterable<[FromSnapshotThread]>) {
     if ('snapshot' in message) return message.snapshot
     if ('entries' in message) onProgress?.(message.entries)
     else worker.postMessage([...(await findAbsent(objectsOf(message)))])
   }
-  throw new Error('the thread that takes a snapshot has ended')
+  throw new Error('the thread that takes a snapshot has exited')
 }
 
 /** Null ends the chunks. */
@@ -73,17 +73,17 @@ export type FromBuilder = 'taken' | { built: BuiltSnapshot | null }
 /** How many messages may wait for the builder. */
 const MAX_WAITING = 32
 
-/** Starts the second thread, from the first. */
+/** The first thread calls this to start the second. */
 export function startBuilder(work: BuilderWork): SnapshotBuilder {
   const worker = new Worker(new URL('./builder-worker.ts', import.meta.url), { workerData: work, resourceLimits: HEAP })
-  // `answers` throws what the thread throws. After the last answer, the thread only cleans up.
+  // `answers` rethrows errors of the thread. After the last answer, the thread only cleans up.
   worker.on('error', () => {})
   const answers = on(worker, 'message', { close: ['exit'] })
   let waiting = 0
 
   async function answer(): Promise<FromBuilder> {
     const { value, done } = await answers.next()
-    if (done) throw new Error('the thread that stores a snapshot has ended')
+    if (done) throw new Error('the thread that stores a snapshot has exited')
     return value[0]
   }
 

@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts'
 import { confirmNames, type Outcome } from './confirm-names.ts'
 import { type ConfirmRequest, lockerToConfirm, requestedFields } from './confirm-request.ts'
 
-/** Hashes a file's bytes and records the hash. A confirmed file gets the recorded answer again (FILE-22). */
+/** Hashes a file's bytes and records the hash. A confirmed file returns its recorded answer again (FILE-22). */
 export async function confirmFile(
   context: Context,
   request: ConfirmRequest<{ receipt_id: string; filename: string }>,
@@ -18,7 +18,7 @@ export async function confirmFile(
   return { ok: true, receipt_id, locker_id, filename, size_bytes, content_hash, hash_recorded_at }
 }
 
-/** Answers in the order of the request. A repeated name is confirmed once and answered each time. */
+/** Results are in the order of the request. A repeated name is confirmed once and reported each time. */
 export async function confirmFiles(
   context: Context,
   request: ConfirmRequest<{ receipt_id: string; filenames: string[] }>,

@@ -24,14 +24,14 @@ import type { Reading } from './hash-object.ts'
 
 type ConfirmedRow = FileRow & { size_bytes: number; content_hash: string; hash_recorded_at: string }
 
-/** The confirmed file, or why it was not confirmed. */
+/** The confirmed file, or the reason why it was not confirmed. */
 export type Outcome = ConfirmedRow | ServiceError
 
-/** True for as long as the file points at this object. */
+/** Valid while the file points at this object. */
 interface Inspection {
   filename: string
   objectId: string
-  /** What to record, or what is wrong with the bytes. */
+  /** The reading to record, or the fault of the bytes. */
   verdict: Reading | ServiceError
 }
 
@@ -42,10 +42,10 @@ interface Confirmation {
 }
 
 const MAX_ATTEMPTS = 3
-/** Fewer than one provider reads at once, so that a long request leaves room for others. */
+/** Less than the limit of a provider, so that one long request does not block others. */
 const READ_AT_ONCE = 4
 
-/** Inspects and records the files; those that changed meanwhile are inspected again. */
+/** Inspects and records the files; files that changed meanwhile are inspected again. */
 export async function confirmNames(
   context: Context,
   access: LockerToConfirm,
@@ -90,7 +90,7 @@ async function inspectFiles(context: Context, { locker, tellsRecorded }: LockerT
 }
 
 async function inspectFile(context: Context, locker: Locker, file: FileRow): Promise<Outcome | Inspection> {
-  // A redirected client may have uploaded newer bytes than the recorded ones.
+  // A redirected client may have uploaded newer bytes.
   if (isConfirmed(file) && file.upload_object_id === null) return file
   try {
     const { file: newest, refusal } = await adoptUploads(context, locker, file)
@@ -114,8 +114,8 @@ function judge({ locker_id, filename, expected_hash }: FileRow, reading: Reading
 }
 
 /**
- * Records all hashes in one transaction, as one change of the manifest. Files that changed since they were inspected
- * get no outcome.
+ * Records all hashes in one transaction, as one change of the manifest. Files that changed since their inspection get
+ * no outcome.
  */
 async function recordInspections(context: Context, locker: Locker, inspections: readonly Inspection[]) {
   if (inspections.length === 0) return { outcomes: [], reattest: null }
@@ -130,7 +130,7 @@ async function recordInspections(context: Context, locker: Locker, inspections: 
     const files = new Map((await findFiles(tx, locker_id, filenames)).map((file) => [file.filename, file]))
     if (recorded.length === 0) return { files, reattest: null }
     const objects = recorded.map(({ filename, objectId, size, contentHash }) => {
-      const { content_type } = files.get(filename) as FileRow // its row is locked since it was recorded
+      const { content_type } = files.get(filename) as FileRow // recordHashes locked its row
       return { id: objectId, size, contentHash, contentType: content_type }
     })
     await deliverLater(tx, context, locker, objects)

@@ -1,4 +1,5 @@
-// The two forms of a confirmation: the query form is open to all who know the receipt, the body form is signed (FILE-21).
+// The two forms of a confirmation: anyone who knows the receipt may use the query form; the body form is signed
+// (FILE-21).
 
 import { requireEnvelopeHeaders } from '@svc/service/http/envelope'
 import type { WireRequest } from '@svc/service/http/wire-request'
@@ -19,7 +20,7 @@ export interface ConfirmRequest<Fields> {
   body: Partial<Fields>
 }
 
-/** Takes each field from the query or the body. */
+/** Reads each field from the query or the body. */
 export function requestedFields<Fields extends object>(
   { caller, wire, query, body }: ConfirmRequest<Fields>,
   ...names: (keyof Fields & string)[]
@@ -42,18 +43,21 @@ function refuseInputs([first, ...rest]: InvalidInput[]): void {
 
 export interface LockerToConfirm {
   locker: Locker
-  /** Whether the caller may learn what was recorded before: a receipt id that no longer opens the files does not (T-49). */
+  /**
+   * Whether the caller may read earlier recordings: a receipt id whose public link was closed or rotated may not
+   * (T-49).
+   */
   tellsRecorded: boolean
 }
 
-/** Rate limits come before the look-up, so that strangers cannot make the gateway work (T-10). */
+/** Applies rate limits before the lookup, so that unauthenticated callers cannot make the gateway work (T-10). */
 export async function lockerToConfirm(
   context: Context,
   { caller, wire }: Pick<ConfirmRequest<object>, 'caller' | 'wire'>,
   receiptId: string,
 ): Promise<LockerToConfirm> {
   if (caller && caller.receipt.receipt_id !== receiptId) {
-    throw receiptMismatch('the envelope is for another receipt than the request')
+    throw receiptMismatch('the envelope names a different receipt than the request')
   }
   await (caller ? limitSigner(context, caller.signer) : limitAnonymous(context, wire, receiptId))
   const found = caller ?? (await findReceiptAndLocker(context.database.db, receiptId))
@@ -64,9 +68,9 @@ export async function lockerToConfirm(
 }
 
 function receiptNotFound() {
-  return uploadError('receipt_not_found', 'there is no receipt with this id', {
+  return uploadError('receipt_not_found', 'no receipt has this id', {
     layer: 'gateway',
-    recovery_hint: 'send the receipt_id that the payment was confirmed with',
+    recovery_hint: 'send the receipt_id from the payment confirmation',
     next_best_method: 'POST /v1/storage/confirm',
   })
 }

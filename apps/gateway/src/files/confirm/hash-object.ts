@@ -14,32 +14,32 @@ export interface Reading {
   contentHash: string
 }
 
-/** Null when there is no such object. */
+/** Null when the object does not exist. */
 export type HashObject = (provider: string, key: ObjectKey) => Promise<Reading | null>
 
-/** Per provider. All share one hashing thread, so more would only open more files. */
-const AT_ONCE = 8
-const READINGS_KEPT = 10_000
-/** Up to this size, hashing takes less time than passing the bytes to a thread. */
+/** Per provider. All share one hashing thread, so a higher limit would only open more files. */
+const MAX_CONCURRENT = 8
+const CACHED_READINGS = 10_000
+/** Up to this size, hashing is faster than passing the bytes to a thread. */
 const SMALL_BYTES = 512 * 1024
 
-/** Reads the object on each call. Each provider has its own limit, so a slow one does not hold up the others. */
+/** Reads the object on each call. Each provider has its own limit, so that a slow one does not delay the others. */
 export function createObjectReader(providers: Pick<Providers, 'named'>, thread = plainHashThread()): HashObject {
   const limits = new Map<string, Limit>()
   return (provider, key) => {
-    const limited = limits.get(provider) ?? limit(AT_ONCE)
+    const limited = limits.get(provider) ?? limit(MAX_CONCURRENT)
     limits.set(provider, limited)
     return limited(() => readWhole(providers.named(provider), key, thread))
   }
 }
 
 /**
- * Reads an object once for all callers (T-10). Objects never change, so a reading is cached: repeated confirmations of
- * bytes with the wrong hash read nothing again.
+ * Reads an object once for all callers (T-10). Objects never change, so readings are cached: repeated confirmations of
+ * bytes with a wrong hash read nothing again.
  */
 export function createObjectHasher(readObject: HashObject): HashObject {
   const share = singleFlight<Reading | null>()
-  const readings = lru<string, Reading>(READINGS_KEPT)
+  const readings = lru<string, Reading>(CACHED_READINGS)
   return async (provider, key) => {
     const known = readings.get(key.id)
     if (known) return known
@@ -71,13 +71,13 @@ async function readWhole(provider: StorageProvider, key: ObjectKey, thread: Hash
   }
 }
 
-/** The file is read while the thread hashes what was read before. */
+/** Reads the file while the thread hashes the previous chunk. */
 async function readLargeFile(
   stream: Readable,
   readInto: (piece: Buffer) => Promise<number>,
   thread: HashThread<null>,
 ): Promise<Reading> {
-  // It is read to its end or fails; whether it closes cleanly does not matter.
+  // The file was read to its end, or reading failed; errors on close do not matter.
   stream.on('error', () => {})
   const hash = thread.begin(null)
   try {

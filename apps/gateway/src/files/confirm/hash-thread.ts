@@ -1,15 +1,17 @@
-// SHA-256 in a thread of its own. Hashing gigabytes in the main thread would delay all requests.
+// SHA-256 in a separate thread. Hashing gigabytes in the main thread would delay all requests.
 
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 
 export interface HashThread<Opening> {
-  /** Hashes may run concurrently. The program of the thread decides what the opening means. */
+  /** Hashes may run concurrently. The thread's program defines the meaning of the opening. */
   begin(opening: Opening, route?: PieceRoute): ThreadHash
 }
 
 type Piece = Uint8Array<ArrayBuffer>
 
-/** Where pieces go that the thread is done with, instead of being filled again; null for one that it keeps. */
+/**
+ * Receives the pieces that the thread has processed, instead of reusing them; null for a piece that the thread keeps.
+ */
 interface PieceRoute {
   done(piece: Piece | null): void
   /** The thread has ended. */
@@ -19,28 +21,28 @@ interface PieceRoute {
 export interface ThreadHash {
   /** Copies the chunk. */
   take(chunk: Uint8Array): void
-  /** Takes what is read straight into a piece; returns its length, which is 0 at the end. */
+  /** Reads directly into a piece. Returns the number of bytes read, 0 at the end. */
   takeRead(readInto: (piece: Buffer) => Promise<number>): Promise<number>
-  /** So much is queued that nothing more should be taken for now. */
+  /** The queue is full: take nothing more for now. */
   isFull(): boolean
-  /** Until it is not full. */
+  /** Resolves when the queue is no longer full. */
   drained(): Promise<void>
-  /** Hands over a whole piece, which is empty afterwards. */
+  /** Passes on a whole piece, which is empty afterwards. */
   pass(piece: Piece): void
-  /** A piece that can be filled again. */
+  /** Returns a piece for reuse. */
   recycle(piece: Piece | null): void
-  /** Whatever else the program understands, after all that was taken. */
+  /** Sends another message of the program's protocol, after all pieces taken so far. */
   tell(message: string): void
-  /** What the program answers to an opening or to the end of the pieces. */
+  /** The program's answer to an opening or to the end of the pieces. */
   answer(): Promise<unknown>
-  /** Hex. */
+  /** The hash in hex. */
   end(): Promise<string>
-  /** Call it always, also for a hash that is abandoned. */
+  /** Always call it, also for an abandoned hash. */
   close(): void
 }
 
 /**
- * What the program receives for each hash. Pieces follow on the port, then null. Each piece is sent back, or null for one
+ * The message that opens a hash. Pieces follow on the port, then null. Each piece is sent back, or null for a piece
  * that the program keeps.
  */
 export interface OpenedHash<Opening> {
@@ -48,13 +50,13 @@ export interface OpenedHash<Opening> {
   opening: Opening
 }
 
-/** A message costs as much as hashing some kilobytes, so small pieces are put together. */
+/** A message costs as much as hashing some kilobytes, so small pieces are merged. */
 const PIECE_BYTES = 256 * 1024
 const MAX_WAITING = 4
-/** Of all hashes of a thread together: what they leave as garbage would be collected at a greater cost. */
+/** Shared by all hashes of a thread. Reusing buffers is cheaper than garbage collection. */
 const MAX_SPARE = 8
 
-/** The thread starts with the first hash, and again after a failure. */
+/** The thread starts with the first hash, and restarts after a failure. */
 export function createHashThread<Opening>(program: URL): HashThread<Opening> {
   let worker: Worker | null = null
   let failure: unknown
@@ -76,26 +78,26 @@ export function createHashThread<Opening>(program: URL): HashThread<Opening> {
   return {
     begin(opening, route) {
       worker ??= start()
-      const { port1: port, port2: theirs } = new MessageChannel()
-      worker.postMessage({ port: theirs, opening } satisfies OpenedHash<Opening>, [theirs])
+      const { port1: port, port2: workerPort } = new MessageChannel()
+      worker.postMessage({ port: workerPort, opening } satisfies OpenedHash<Opening>, [workerPort])
       return feed(port, spare, () => new Error('the hashing thread has ended', { cause: failure }), route)
     },
   }
 }
 
-/** Of bytes that belong to nothing else. */
+/** Hashes independent byte streams. */
 export function plainHashThread(): HashThread<null> {
   return createHashThread(new URL('./hash-worker.ts', import.meta.url))
 }
 
 function feed(port: MessagePort, spare: Piece[], ended: () => Error, route?: PieceRoute): ThreadHash {
   const answers: unknown[] = []
-  /** Pieces that were sent and did not come back. */
+  /** Pieces that were sent and not yet returned. */
   let waiting = 0
   let isOpen = true
-  let room: Piece | null = null
+  let current: Piece | null = null
   let filled = 0
-  /** Those who wait for a change. */
+  /** Callbacks that wait for a state change. */
   const waiters: (() => void)[] = []
 
   function newPiece(): Piece {
@@ -139,7 +141,7 @@ function feed(port: MessagePort, spare: Piece[], ended: () => Error, route?: Pie
   }
 
   function send(piece: Piece): void {
-    room = null
+    current = null
     filled = 0
     waiting++
     pass(piece)
@@ -153,12 +155,12 @@ function feed(port: MessagePort, spare: Piece[], ended: () => Error, route?: Pie
   return {
     take(chunk) {
       for (let at = 0; at < chunk.length; ) {
-        room ??= newPiece()
-        const part = chunk.subarray(at, at + room.length - filled)
-        room.set(part, filled)
+        current ??= newPiece()
+        const part = chunk.subarray(at, at + current.length - filled)
+        current.set(part, filled)
         filled += part.length
         at += part.length
-        if (filled === room.length) send(room)
+        if (filled === current.length) send(current)
       }
     },
     async takeRead(readInto) {
@@ -172,12 +174,12 @@ function feed(port: MessagePort, spare: Piece[], ended: () => Error, route?: Pie
     pass,
     recycle,
     tell(message) {
-      if (room) send(room.subarray(0, filled))
+      if (current) send(current.subarray(0, filled))
       port.postMessage(message)
     },
     answer,
     async end() {
-      if (room) send(room.subarray(0, filled))
+      if (current) send(current.subarray(0, filled))
       port.postMessage(null)
       return String(await answer())
     },

@@ -1,4 +1,4 @@
-// The hashing thread. Each port it receives is one hash, fed piece by piece until null ends it.
+// The hashing thread. Each port that it receives carries one hash, piece by piece until null.
 
 import { createHash } from 'node:crypto'
 import { parentPort } from 'node:worker_threads'

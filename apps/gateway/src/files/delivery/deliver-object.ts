@@ -4,7 +4,7 @@ import { type ByteRange, ProviderError } from '@svc/storage/provider'
 import type { SlowStore, StagedObject } from '@svc/storage/slow-store'
 import { type Context, unixNow } from '../../context.ts'
 import type { SettlingObjectTable } from '../../db/schema.ts'
-import { isOverTerms, noteDelivery, type Obstacle } from './allowance.ts'
+import { isOverTerms, type Obstacle, storeDeliveryNotes } from './allowance.ts'
 import {
   findContent,
   findObject,
@@ -21,9 +21,9 @@ type DeliveryContext = Pick<Context, 'database' | 'providers' | 'queue' | 'now'>
 export const DELIVERY_ATTEMPTS = 350
 
 /**
- * Moves an object from the staging folder to its provider. Continues where an earlier run stopped. Bytes that the locker
- * has there already are not paid for again, and bytes beyond its terms stay in the folder (T-34). So do those of a locker
- * that is restricted, until the sweep finds that it no longer is (T-165).
+ * Moves an object from the staging folder to its provider. Resumes where an earlier run stopped. Bytes that the locker
+ * already has there are not paid for again. Bytes that exceed the terms stay in the folder (T-34). So do the bytes of a
+ * restricted locker, until the sweep finds the restriction lifted (T-165).
  */
 export async function deliverObject(context: DeliveryContext, objectId: string, signal: AbortSignal): Promise<void> {
   const { db, commit } = context.database
@@ -31,7 +31,7 @@ export async function deliverObject(context: DeliveryContext, objectId: string, 
   if (!row || (await isRestricted(db, row.locker_id))) return
   const same = row.notes === null ? await findContent(db, row) : null
   if (same) {
-    // While the same bytes are on their way, this object waits for them.
+    // While the same bytes are being delivered, this object waits for that delivery.
     if (same.provider_ref !== null) await recordDelivery(context, row, same.provider_ref, { isPaid: false })
     return
   }
@@ -60,7 +60,7 @@ async function deliver(
   }
 }
 
-/** Objects with the same bytes that waited for a paid delivery will find its ref. */
+/** Objects with the same bytes that waited for this paid delivery will find its ref. */
 async function recordDelivery(
   { database, queue }: DeliveryContext,
   row: SettlingObjectTable,
@@ -76,10 +76,10 @@ async function recordDelivery(
   })
 }
 
-/** Removes the staged copy once the provider returns the same bytes. Until then it is the only copy that is certain. */
+/** Removes the staged copy once the provider returns the same bytes. Until then it is the only certain copy. */
 export async function dropStaged(context: DeliveryContext, objectId: string, signal: AbortSignal): Promise<void> {
   const object = await findObject(context.database.db, objectId)
-  // Without a row or a ref it was released, and removed together with the staged copy.
+  // Without a row or a ref, the object was released and removed together with the staged copy.
   if (!object || object.provider_ref === null) return
   const { provider, provider_ref: ref } = object
   const key = { id: objectId, ref }
@@ -97,11 +97,11 @@ function slowStoreOf({ providers }: DeliveryContext, name: string): SlowStore {
   return slow
 }
 
-/** `stopAt` throws for an obstacle. Bytes are opened to be sent, so that is a moment to look for one. */
+/** `stopAt` throws on an obstacle. Bytes are opened just before they are sent, so that is the time to check. */
 function stagedObject(
   context: DeliveryContext,
   row: SettlingObjectTable,
-  stopAt: (found: Obstacle | null) => void,
+  stopAt: (obstacle: Obstacle | null) => void,
   signal: AbortSignal,
 ): StagedObject {
   const { object_id: id, locker_id, provider } = row
@@ -118,7 +118,7 @@ function stagedObject(
     notes: known === null ? null : JSON.parse(known),
     async note(notes) {
       const text = JSON.stringify(notes)
-      stopAt(await noteDelivery(context, row, known, text))
+      stopAt(await storeDeliveryNotes(context, row, known, text))
       known = text
     },
     signal,

@@ -1,12 +1,12 @@
-// Which objects are on their way to a slow provider. An object is queued when it is confirmed, and queued again by the
-// sweep if its job got lost, or if it was held back and its locker is renewed.
+// Schedules deliveries to slow providers. An object is queued when it is confirmed. The sweep queues it again if its
+// job was lost, or if it was held back and its locker is renewed.
 
 import type { LockerRecord } from '@svc/api/lockers'
 import { bare } from '@svc/protocol/bytes'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { type Context, unixNow } from '../../context.ts'
 import type { Locker, Tx } from '../../db/schema.ts'
-import { findRenewed, findUnseen, insertDeliveries, sumDeliveries, touchDelivery } from './store.ts'
+import { findRenewed, findStale, insertDeliveries, sumDeliveries, touchDelivery } from './store.ts'
 
 interface ConfirmedObject {
   id: string
@@ -37,23 +37,24 @@ export async function deliverLater(
     is_held_back: 0,
   }))
   await insertDeliveries(tx, rows)
-  // Without keys: a thousand keys would take a thousand locks in one transaction, and each object is queued here once.
+  // No job keys: a thousand keys would take a thousand locks in one transaction, and each object is queued here only
+  // once.
   for (const { object_id } of rows) await context.queue.enqueue(tx, 'settle-object', { object_id })
 }
 
 /** Longer than the longest pause between two attempts of a job. */
-const UNSEEN_SECONDS = 2 * 3600
-/** A run that began just after a renewal may have read the terms before it was committed. */
+const STALE_SECONDS = 2 * 3600
+/** A run that began just after a renewal may have read the terms before the renewal was committed. */
 const RENEWAL_OVERLAP_SECONDS = 60
-const SWEEP_AT_ONCE = 500
+const SWEEP_BATCH = 500
 
-/** Queues objects again whose job was lost or given up, or that a renewal may have made room for. Returns how many. */
+/** Queues objects again whose job was lost or abandoned, or which a renewal may allow. Returns how many. */
 export async function sweepDeliveries(context: Context): Promise<number> {
   const { db, commit } = context.database
   const now = unixNow(context)
   let queued = 0
-  const unseen = await findUnseen(db, now - UNSEEN_SECONDS, SWEEP_AT_ONCE)
-  const renewed = await findRenewed(db, RENEWAL_OVERLAP_SECONDS, SWEEP_AT_ONCE)
+  const unseen = await findStale(db, now - STALE_SECONDS, SWEEP_BATCH)
+  const renewed = await findRenewed(db, RENEWAL_OVERLAP_SECONDS, SWEEP_BATCH)
   for (const object_id of [...unseen, ...renewed]) {
     await commit(async (tx) => {
       if (!(await touchDelivery(tx, object_id, now))) return

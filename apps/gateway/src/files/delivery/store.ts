@@ -1,5 +1,5 @@
-// Objects that wait in the staging folder until a slow provider has them. The code calls that a delivery; `settle` means
-// the settlement of an x402 payment. What is stored or on the wire keeps its older name, because databases, queued jobs
+// Objects that wait in the staging folder until a slow provider has them. The code calls this a delivery; `settle`
+// means the settlement of an x402 payment. Stored and wire names keep the older word, because databases, queued jobs
 // and clients depend on it: the table `settling_objects`, the jobs `settle-object` and `sweep-settling`, the metrics
 // `svc_settling_*` and the field `settling` of a locker's record.
 
@@ -13,7 +13,7 @@ export async function insertDeliveries(tx: Tx, objects: readonly SettlingObjectT
     .execute()
 }
 
-/** Notes that a run is working on the object, held back or not. Null when it was delivered, or was called off. */
+/** Records that a run is working on the object, held back or not. Null when it was delivered or cancelled. */
 export async function touchDelivery(tx: Tx, objectId: string, at: number): Promise<SettlingObjectTable | null> {
   const row = await tx
     .updateTable('settling_objects')
@@ -25,8 +25,8 @@ export async function touchDelivery(tx: Tx, objectId: string, at: number): Promi
 }
 
 /**
- * Compare-and-set. False when another run has replaced the notes, or the object was called off: one run continues, and
- * nothing is started for an object that nobody wants.
+ * Compare-and-set. False when another run has replaced the notes, or the object was cancelled: only one run continues,
+ * and no delivery starts for an unneeded object.
  */
 export async function replaceNotes(
   tx: Tx,
@@ -44,8 +44,11 @@ export async function replaceNotes(
   return numUpdatedRows > 0n
 }
 
-/** Runs in the transaction that releases the objects. One with notes continues: the provider may have it already. */
-export async function callOff(tx: Tx, objectIds: readonly string[]): Promise<void> {
+/**
+ * Runs in the transaction that releases the objects. A delivery with notes continues: the provider may have the object
+ * already.
+ */
+export async function cancelDeliveries(tx: Tx, objectIds: readonly string[]): Promise<void> {
   await tx.deleteFrom('settling_objects').where('object_id', 'in', objectIds).where('notes', 'is', null).execute()
 }
 
@@ -54,7 +57,7 @@ export async function isBeingDelivered(db: Db, objectId: string): Promise<boolea
   return (await row.executeTakeFirst()) !== undefined
 }
 
-/** False if it was recorded before. Locks rows in the order in which a release does: file, object, delivery. */
+/** False if it was recorded before. Locks rows in the same order as a release: file, object, delivery. */
 export async function recordRef(tx: Tx, objectId: string, provider_ref: string): Promise<boolean> {
   await tx
     .updateTable('files')
@@ -92,7 +95,7 @@ export async function findContent(db: Db, of: Content): Promise<DeliveredContent
   return row ?? null
 }
 
-/** False when the locker has had the same bytes delivered. */
+/** False when the locker has already had the same bytes delivered. */
 export async function insertContent(tx: Tx, row: Content & { object_id: string }): Promise<boolean> {
   const { locker_id, sha256, content_type, object_id } = row
   const { numInsertedOrUpdatedRows } = await tx
@@ -103,7 +106,7 @@ export async function insertContent(tx: Tx, row: Content & { object_id: string }
   return numInsertedOrUpdatedRows === 1n
 }
 
-/** False, with nothing added, when the limit would be passed. */
+/** False, with nothing added, when the limit would be exceeded. */
 export async function addDeliveredBytes(tx: Tx, lockerId: string, bytes: number, limit: number): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('lockers')
@@ -114,12 +117,14 @@ export async function addDeliveredBytes(tx: Tx, lockerId: string, bytes: number,
   return numUpdatedRows > 0n
 }
 
-/** Nothing but a renewal changes what the terms allow, so it is not tried again before one. */
+/** Only a renewal changes what the terms allow, so the delivery waits for one. */
 export async function holdBack(tx: Tx, objectId: string): Promise<void> {
   await tx.updateTable('settling_objects').set({ is_held_back: 1 }).where('object_id', '=', objectId).execute()
 }
 
-/** Objects of the locker with the same bytes whose delivery has not begun. The sweep finds those that are left out. */
+/**
+ * Objects of the locker with the same bytes whose delivery has not begun. The sweep finds the ones beyond the limit.
+ */
 export async function findWaitingForContent(db: Db, of: Content): Promise<string[]> {
   const { locker_id, sha256, content_type } = of
   const rows = await db
@@ -129,7 +134,7 @@ export async function findWaitingForContent(db: Db, of: Content): Promise<string
     .where('sha256', '=', sha256)
     .where('content_type', '=', content_type)
     .where('notes', 'is', null)
-    .limit(IDS_AT_ONCE)
+    .limit(MAX_IDS)
     .execute()
   return rows.map(({ object_id }) => object_id)
 }
@@ -138,18 +143,18 @@ export async function findObject(db: Db, objectId: string): Promise<ObjectTable 
   return (await db.selectFrom('objects').selectAll().where('object_id', '=', objectId).executeTakeFirst()) ?? null
 }
 
-const IDS_AT_ONCE = 1000
+const MAX_IDS = 1000
 
 export async function findRefs(db: Db, objectIds: readonly string[]): Promise<Map<string, string>> {
   const refs = new Map<string, string>()
-  for (let i = 0; i < objectIds.length; i += IDS_AT_ONCE) {
+  for (let i = 0; i < objectIds.length; i += MAX_IDS) {
     const rows = await db
       .selectFrom('objects')
       .select(['object_id', 'provider_ref'])
-      .where('object_id', 'in', objectIds.slice(i, i + IDS_AT_ONCE))
+      .where('object_id', 'in', objectIds.slice(i, i + MAX_IDS))
       .where('provider_ref', 'is not', null)
       .execute()
-    for (const { object_id, provider_ref } of rows) refs.set(object_id, provider_ref as string) // the query leaves out null
+    for (const { object_id, provider_ref } of rows) refs.set(object_id, provider_ref as string) // the query excludes null
   }
   return refs
 }
@@ -159,8 +164,8 @@ export async function isRestricted(db: Db, lockerId: string): Promise<boolean> {
   return (await row.executeTakeFirstOrThrow()).restriction !== null
 }
 
-/** Objects that no run has touched since `before`, the oldest first. Those of restricted lockers wait. */
-export async function findUnseen(db: Db, before: number, limit: number): Promise<string[]> {
+/** Objects that no run has touched since `before`, oldest first. Objects of restricted lockers are skipped. */
+export async function findStale(db: Db, before: number, limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom('settling_objects as s')
     .innerJoin('lockers as l', 'l.locker_id', 's.locker_id')
@@ -174,7 +179,7 @@ export async function findUnseen(db: Db, before: number, limit: number): Promise
   return rows.map(({ object_id }) => object_id)
 }
 
-/** Objects that were held back, and whose locker was renewed `overlap` seconds before their last run or later. */
+/** Held-back objects whose locker was renewed at most `overlap` seconds before their last run, or later. */
 export async function findRenewed(db: Db, overlap: number, limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom('settling_objects as s')
@@ -194,7 +199,7 @@ export async function findRenewed(db: Db, overlap: number, limit: number): Promi
   return rows.map(({ object_id }) => object_id)
 }
 
-/** Counts what the locker's files hold. A released object may still be on its way, and is not counted. */
+/** Counts objects of the locker's current files. A released object may still be in delivery; it is not counted. */
 export function sumDeliveries(db: Db, lockerId: string, isHeldBack: boolean) {
   return db
     .selectFrom('settling_objects as s')

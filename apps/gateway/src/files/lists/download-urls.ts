@@ -49,7 +49,7 @@ export async function lockerUrls(
   return pageUrls(locker_id, page, minter)
 }
 
-/** Of the first page; the rest is read with the cursor. */
+/** The URLs of the first page; the cursor leads to the rest. */
 export async function firstUrls(context: Context, caller: LockerCaller, ttlMinutes: number): Promise<DownloadUrls> {
   await limitSigner(context, caller.signer)
   const { locker_id } = caller.locker
@@ -94,7 +94,7 @@ async function* longUrls(db: Db, lockerId: string, first: FilePage, minter: UrlM
   yield `],"found":${found}}`
 }
 
-/** As the database records it; the provider is not asked. */
+/** According to the database; the provider is not queried. */
 function hasBytes(file: ListedFile | undefined): boolean {
   return file !== undefined && file.object_id !== null
 }

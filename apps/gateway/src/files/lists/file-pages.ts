@@ -1,4 +1,4 @@
-// The files of a locker, one page at a time: a locker may have a million.
+// Reads the files of a locker in pages: a locker may have a million files.
 
 import { setImmediate } from 'node:timers/promises'
 import { fromBase64Url, fromUtf8, toBase64Url, utf8 } from '@svc/protocol/bytes'
@@ -8,20 +8,20 @@ import type { Db } from '../../db/schema.ts'
 import { type ListedFile, pageOfFiles } from './store.ts'
 
 export interface PageQuery {
-  /** Without a limit, the answer has all files that follow. */
+  /** Without a limit, the answer contains all remaining files. */
   limit?: number
   cursor?: string
 }
 
 export interface FilePage {
   files: ListedFile[]
-  /** The name that the next page starts after; null at the end. */
+  /** The name after which the next page starts; null at the end. */
   next: string | null
 }
 
-const AT_ONCE = 1000
+const PAGE_SIZE = 1000
 
-export function firstPageOf({ limit = AT_ONCE, cursor }: PageQuery): { after: string | null; limit: number } {
+export function firstPageOf({ limit = PAGE_SIZE, cursor }: PageQuery): { after: string | null; limit: number } {
   return { after: cursor === undefined ? null : nameIn(cursor), limit }
 }
 
@@ -33,7 +33,7 @@ export async function readPage(
   return cutPage(await pageOfFiles(db, lockerId, after, limit + 1), limit)
 }
 
-/** Takes up to `limit + 1` rows. The extra one shows that there is another page. */
+/** Expects up to `limit + 1` rows. The extra row shows that another page exists. */
 export function cutPage(rows: ListedFile[], limit: number): FilePage {
   const files = rows.slice(0, limit)
   return { files, next: rows.length > limit ? (files.at(-1) as ListedFile).filename : null }
@@ -52,20 +52,20 @@ export function cursorAfter(name: string): string {
   return toBase64Url(utf8(name))
 }
 
-/** A page and all that follow. Between pages no query stays open, and other requests can run. */
+/** Yields a page and all following pages. No query stays open between pages, and other requests can run. */
 export async function* pagesFrom(db: Db, lockerId: string, first: FilePage): AsyncGenerator<ListedFile[]> {
   let page = first
   for (;;) {
     yield page.files
     if (page.next === null) return
     await setImmediate()
-    page = await readPage(db, lockerId, { after: page.next, limit: AT_ONCE })
+    page = await readPage(db, lockerId, { after: page.next, limit: PAGE_SIZE })
   }
 }
 
 /**
- * The items of a JSON array as they arrive, without its brackets. A page without items becomes white space, because
- * only a write shows whether the client still reads.
+ * The items of a JSON array as they arrive, without its brackets. A page without items yields white space, because only
+ * a write reveals a disconnected client.
  */
 export async function* jsonItems(pages: AsyncIterable<readonly unknown[]>): AsyncGenerator<string> {
   let separator = ''
@@ -79,7 +79,7 @@ export async function* jsonItems(pages: AsyncIterable<readonly unknown[]>): Asyn
 function nameIn(cursor: string): string {
   const bytes = fromBase64Url(cursor)
   const name = bytes && fromUtf8(bytes)
-  if (name === null) throw new ValidationError({ loc: ['query', 'cursor'], msg: 'must be a next_cursor, as it came' })
+  if (name === null) throw new ValidationError({ loc: ['query', 'cursor'], msg: 'must be an unchanged next_cursor' })
   requireStorableText(name, ['query', 'cursor'])
   return name
 }

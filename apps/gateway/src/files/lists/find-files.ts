@@ -1,5 +1,5 @@
-// The files of a folder or of a search, and where each page of a list begins. No query takes long, however many files
-// there are; between two, other requests can run.
+// The files of a folder or of a search, and the cursors of the pages of a list. Each query is short, however many files
+// exist, and other requests can run between two queries.
 
 import { setImmediate } from 'node:timers/promises'
 import type { Query } from '@svc/api/endpoint'
@@ -15,23 +15,23 @@ import { afterName, BY_SLASH, entryOf, type Folding, type NameRange, topOf } fro
 
 type ListQuery = Query<typeof listFiles>
 
-const SEARCHED_AT_ONCE = 20_000
-/** An outline reads every name of the list, page by page (T-10). */
+const SEARCH_BATCH = 20_000
+/** An outline reads every name of the list (T-10), so its pages must not be tiny. */
 const MIN_OUTLINED = 100
 
 export interface FoundPage {
   files: ListedFile[]
   folders: string[]
-  /** The file or folder that the next page starts after; null at the end. */
+  /** The file or folder after which the next page starts; null at the end. */
   next: string | null
 }
 
-/** Whether the query asks for some of the files, or for more than files. */
+/** Whether the query selects some of the files, or requests more than files. */
 export function isSelective({ prefix, folders, search, outline }: ListQuery): boolean {
   return prefix !== undefined || Boolean(folders) || search !== undefined || Boolean(outline)
 }
 
-/** `hangUp`: nobody waits for the answer any more. */
+/** `hangUp`: the client has disconnected. */
 export async function findPage(db: Db, lockerId: string, query: ListQuery, hangUp: AbortSignal): Promise<FoundPage> {
   const { search, folders, outline } = query
   const range = rangeOf(query)
@@ -51,11 +51,11 @@ function rangeOf(query: ListQuery): NameRange {
   requireStorableText(search, ['query', 'search'])
   const { after } = firstPageOf(query)
   const isInside = after !== null && compareCodePoints(after, prefix) >= 0
-  return { from: isInside ? behind(after) : prefix, upTo: topOf(prefix) }
+  return { from: isInside ? entryEnd(after) : prefix, upTo: topOf(prefix) }
 }
 
-/** A name with a slash at its end is a folder's; behind it is what follows all that is in it. */
-function behind(entry: string): string {
+/** The text after an entry: for a folder, whose name ends with a slash, the text after all of its contents. */
+function entryEnd(entry: string): string {
   return entry.endsWith('/') ? topOf(entry) : afterName(entry)
 }
 
@@ -96,28 +96,28 @@ async function searchPage(
 ): Promise<FoundPage> {
   const found: ListedFile[] = []
   for (let next: string | null = from; next !== null && found.length <= limit && !hangUp.aborted; ) {
-    const ahead = await namesAhead(db, lockerId, { from: next, upTo }, BY_SLASH, SEARCHED_AT_ONCE)
+    const ahead = await namesAhead(db, lockerId, { from: next, upTo }, BY_SLASH, SEARCH_BATCH)
     if (ahead.last === null) break
     const range = { from: next, upTo: ahead.last }
     found.push(...(await matchingFiles(db, lockerId, range, search, limit + 1 - found.length)))
-    next = ahead.count < SEARCHED_AT_ONCE ? null : behind(ahead.last)
+    next = ahead.count < SEARCH_BATCH ? null : entryEnd(ahead.last)
     await setImmediate()
   }
   return cutFiles(found, limit)
 }
 
-/** Counts the list page by page, until it ends or has that many cursors (T-10). */
+/** Counts the list page by page, until it ends or reaches the limit of cursors (T-10). */
 export async function outlineOf(
   db: Db,
   lockerId: string,
   query: ListQuery,
   { maxCursors, hangUp }: { maxCursors: number; hangUp: AbortSignal },
 ): Promise<NonNullable<FileList['outline']>> {
-  const { cursor: _, ...whole } = query
+  const { cursor: _, ...uncursored } = query
   const { limit } = firstPageOf(query)
   const folding = foldingOf(query)
   const ends: string[] = []
-  let { from, upTo } = rangeOf(whole)
+  let { from, upTo } = rangeOf(uncursored)
   for (let entries = 0; ; ) {
     const range = { from, upTo }
     const ahead = await namesAhead(db, lockerId, range, folding, limit)
@@ -132,7 +132,7 @@ export async function outlineOf(
       return { entries, cursors, ...(!isEnd && { truncated: true }) }
     }
     ends.push(last)
-    from = behind(last)
+    from = entryEnd(last)
     await setImmediate()
   }
 }

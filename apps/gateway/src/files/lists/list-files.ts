@@ -69,7 +69,7 @@ export function fileEntry(file: ListedFile): FileEntry {
   return provider_ref === null ? entry : { ...entry, provider_ref: contentId(provider_ref) }
 }
 
-/** A driver's reference may say more after a question mark, such as how many bytes of a padded object count. */
+/** Drivers may append details to a ref after a question mark, such as the unpadded size of an object. */
 function contentId(ref: string): string {
   return ref.replace(/\?.*$/, '')
 }

@@ -17,7 +17,10 @@ import {
 import { fileEntry } from './list-files.ts'
 import { type ListedFile, type ManifestFacts, pageOfManifest } from './store.ts'
 
-/** One page shows one state of the locker. Several pages end with whether the manifest changed meanwhile. */
+/**
+ * A single page is a consistent state of the locker. Several pages end with a flag that tells whether the manifest
+ * changed meanwhile.
+ */
 export async function readManifest(
   { database: { db } }: Context,
   locker: Locker,

@@ -1,11 +1,11 @@
-// Files in the order of their names, a page or a range at a time.
+// Queries for files in the order of their names, by page or by range.
 
 import { isSqlite, prepared } from '@svc/database/prepared'
 import { sql } from 'kysely'
 import type { Db, FileRow, Locker } from '../../db/schema.ts'
 import { delimiterFrom, type Folding, type NameRange, startOf, walkBy } from './walk-names.ts'
 
-/** What lists of files need. */
+/** The columns that lists of files need. */
 const LISTED = [
   'filename',
   'size_bytes',
@@ -30,7 +30,7 @@ export async function pageOfFiles(
   return (await selectPage(db, lockerId, after ?? BEFORE_ALL, limit)).rows
 }
 
-/** No name is empty. */
+/** Names are never empty. */
 const BEFORE_ALL = ''
 
 const selectPage = prepared((db: Db, lockerId: string, after: string, limit: number) =>
@@ -39,7 +39,7 @@ const selectPage = prepared((db: Db, lockerId: string, after: string, limit: num
 
 export type ManifestFacts = Pick<Locker, 'manifest_version' | 'manifest_changed_at' | 'file_count' | 'total_bytes'>
 
-/** The same with the locker's totals. One SQL statement, so that both show the same state. */
+/** Like `pageOfFiles`, with the locker's totals. One SQL statement reads both, so that they show the same state. */
 export async function pageOfManifest(
   db: Db,
   lockerId: string,
@@ -56,11 +56,11 @@ export async function pageOfManifest(
     .execute()
   const facts = rows[0]
   if (!facts) throw new Error(`there is no locker ${lockerId}`)
-  // The left join yields one row of nulls for a locker without files.
+  // For a locker without files, the left join yields one row of nulls.
   return { facts, files: rows.filter(({ filename }) => filename !== null) as (ManifestFacts & ListedFile)[] }
 }
 
-/** Files of the range, in code-point order. */
+/** The files of the range, in code-point order. */
 export async function filesIn(
   db: Db,
   lockerId: string,
@@ -74,7 +74,7 @@ const selectRange = prepared((db: Db, lockerId: string, from: string, upTo: stri
   inRange(db, lockerId, from, upTo).select(LISTED).limit(limit),
 )
 
-/** What tells whether a file has bytes, and which. */
+/** The columns that tell whether a file has bytes, and which. */
 const STORED = [
   'filename',
   'size_bytes',
@@ -87,7 +87,7 @@ const STORED = [
 
 export type StoredFile = Pick<FileRow, (typeof STORED)[number]>
 
-/** The same with fewer columns. */
+/** Like `filesIn`, with fewer columns. */
 export async function storedIn(
   db: Db,
   lockerId: string,
@@ -101,7 +101,7 @@ const selectStored = prepared((db: Db, lockerId: string, from: string, upTo: str
   inRange(db, lockerId, from, upTo).select(STORED).limit(limit),
 )
 
-/** Files of the range whose names contain a text, in any case of A to Z, in code-point order. */
+/** Files of the range whose names contain a text, ignoring the case of A to Z, in code-point order. */
 export async function matchingFiles(
   db: Db,
   lockerId: string,
@@ -116,7 +116,7 @@ export async function matchingFiles(
 const selectMatching = prepared((db: Db, lockerId: string, from: string, upTo: string, lower: string, limit: number) =>
   inRange(db, lockerId, from, upTo)
     .select(LISTED)
-    // Both engines compare bytes here, and lower A to Z alone. `like` of SQLite takes U+FFFD to U+FFFF for one.
+    // Both engines compare bytes here and lowercase only A to Z. SQLite's `like` confuses U+FFFD to U+FFFF.
     .where(sql<boolean>`${sql.raw(isSqlite(db) ? 'instr' : 'strpos')}(lower(filename), ${lower}) > 0`)
     .limit(limit),
 )
@@ -125,11 +125,11 @@ export interface NamesAhead {
   count: number
   /** Null without names. */
   last: string | null
-  /** How many have the delimiter behind the prefix. */
+  /** How many have the delimiter after the prefix. */
   nested: number
 }
 
-/** Of the first `limit` names of the range. */
+/** Summarizes the first `limit` names of the range. */
 export async function namesAhead(
   db: Db,
   lockerId: string,
@@ -138,7 +138,7 @@ export async function namesAhead(
   limit: number,
 ): Promise<NamesAhead> {
   const { rows } = await countAhead(db, lockerId, from, upTo, startOf(folding), folding.delimiter, limit)
-  const { last, count, nested } = rows[0] as NamesAhead // an aggregate has one row
+  const { last, count, nested } = rows[0] as NamesAhead // an aggregate returns one row
   return { last, count: Number(count), nested: Number(nested) }
 }
 

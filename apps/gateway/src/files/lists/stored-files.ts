@@ -1,5 +1,5 @@
-// Files that have bytes, in the order of their names. Names that wait for bytes are passed over. No query reads many
-// rows, however many names wait; between two, other requests can run.
+// Files that have bytes, in the order of their names. Names without bytes are skipped. Each query reads a limited
+// number of rows, however many names lack bytes, and other requests can run between two queries.
 
 import { setImmediate } from 'node:timers/promises'
 import { prepared } from '@svc/database/prepared'
@@ -8,13 +8,13 @@ import type { Db } from '../../db/schema.ts'
 import { type StoredFile, storedIn } from './store.ts'
 import { afterEntry, afterName, type Folding, type NameRange, walkBy } from './walk-names.ts'
 
-/** So that a few names that wait do not make a query each. */
+/** A minimum batch, so that a few names without bytes do not cause a query each. */
 const MIN_READ = 100
-/** How many names that wait one step of a walk passes over. */
-const PASSED_BY_STEP = 200
-const PASSED_AT_ONCE = 20_000
+/** How many names without bytes one step of a walk skips. */
+const SKIPPED_PER_STEP = 200
+const SKIPPED_PER_QUERY = 20_000
 
-/** `hangUp`: nobody waits for the answer any more. */
+/** `hangUp`: the client has disconnected. */
 export async function storedFiles(
   db: Db,
   lockerId: string,
@@ -28,7 +28,7 @@ export async function storedFiles(
     const rows: StoredFile[] = await storedIn(db, lockerId, { from: next, upTo }, wanted)
     found.push(...rows.filter(({ object_id }) => object_id !== null))
     if (found.length >= limit || rows.length < wanted) break
-    const last = rows.at(-1) as StoredFile // at least MIN_READ
+    const last = rows.at(-1) as StoredFile // MIN_READ rows or more
     next = await nextStored(db, lockerId, { from: afterName(last.filename), upTo }, hangUp)
   }
   return found.slice(0, limit)
@@ -47,7 +47,7 @@ export async function storedEntries(
   for (let next: string | null = from; next !== null && !hangUp.aborted; ) {
     found.push(...(await walkStored(db, lockerId, { from: next, upTo }, folding, limit - found.length)))
     if (found.length === limit) break
-    // The walk ends before many names that wait, also when there are more with bytes behind them.
+    // The walk also ends at a long run of names without bytes, although names with bytes may follow.
     const last = found.at(-1)
     const behind: string = last === undefined ? next : afterEntry(last, folding)
     next = await nextStored(db, lockerId, { from: behind, upTo }, hangUp)
@@ -55,13 +55,13 @@ export async function storedEntries(
   return found
 }
 
-/** The order is that of the inner query. Sorting again would make SQLite read all of its rows for the first. */
+/** The inner query defines the order. Sorting again would make SQLite read all of its rows for the first one. */
 const walkStored = walkBy(
   (lockerId, from, upTo) => sql`
     select filename from (
       select filename, object_id from files
       where locker_id = ${lockerId} and filename >= ${from} and filename <= ${upTo}
-      order by filename limit ${sql.lit(PASSED_BY_STEP)}
+      order by filename limit ${sql.lit(SKIPPED_PER_STEP)}
     ) as ahead where object_id is not null limit 1`,
 )
 
@@ -73,7 +73,7 @@ async function nextStored(
 ): Promise<string | null> {
   for (let next = from; !hangUp.aborted; ) {
     await setImmediate()
-    const { first, last } = (await lookAhead(db, lockerId, next, upTo, PASSED_AT_ONCE)).rows[0] as Ahead // one row
+    const { first, last } = (await lookAhead(db, lockerId, next, upTo, SKIPPED_PER_QUERY)).rows[0] as Ahead // one row
     if (first !== null || last === null) return first
     next = afterName(last)
   }
@@ -81,9 +81,9 @@ async function nextStored(
 }
 
 interface Ahead {
-  /** With bytes. */
+  /** The first name with bytes. */
   first: string | null
-  /** Of all. */
+  /** The last of all names. */
   last: string | null
 }
 

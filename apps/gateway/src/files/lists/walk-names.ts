@@ -1,17 +1,20 @@
-// Names of a locker folded into entries: all that have the same text up to a delimiter are one entry, and each entry is
-// one look into the index, however many names it has.
+// Folds the names of a locker into entries: all names with the same text up to a delimiter are one entry. Each entry
+// costs one index lookup, however many names it has.
 
 import { isSqlite, prepared } from '@svc/database/prepared'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../db/schema.ts'
 
-/** Names from one text up to another, which need not be names. */
+/** A range of texts, whose ends need not be names. */
 export interface NameRange {
   from: string
   upTo: string
 }
 
-/** Names that begin with the prefix and have the delimiter behind it become one entry, which ends with the delimiter. */
+/**
+ * Names that begin with the prefix and contain the delimiter after it are folded into one entry, which ends with the
+ * delimiter.
+ */
 export interface Folding {
   prefix: string
   delimiter: string
@@ -19,16 +22,19 @@ export interface Folding {
 
 export const BY_SLASH: Folding = { prefix: '', delimiter: '/' }
 
-/** Behind a text, this is at or above every name that begins so: a name has at most 512 bytes, four for each of these. */
+/**
+ * Appended to a text, this is at or above every name with that beginning: a name has at most 512 bytes, and each of
+ * these characters has four.
+ */
 const TOP = '\u{10ffff}'.repeat(128)
-/** A name with this at its end is right after it: no name has a control character. */
+/** Appended to a name, this is the next possible text: names have no control characters. */
 const AFTER_NAME = '\u0001'
 
 export function afterName(name: string): string {
   return name + AFTER_NAME
 }
 
-/** At or above every name that begins with the text. */
+/** A text at or above every name that begins with `prefix`. */
 export function topOf(prefix: string): string {
   return prefix + TOP
 }
@@ -39,7 +45,7 @@ export function entryOf(name: string, { prefix, delimiter }: Folding): string {
   return at === -1 ? name : name.slice(0, at + delimiter.length)
 }
 
-/** Where the entries begin that follow the entry of this name. */
+/** The start of the entries after the entry of this name. */
 export function afterEntry(name: string, folding: Folding): string {
   const isFolded = name.indexOf(folding.delimiter, folding.prefix.length) !== -1
   return isFolded ? topOf(entryOf(name, folding)) : afterName(name)
@@ -48,7 +54,7 @@ export function afterEntry(name: string, folding: Folding): string {
 /** The first name of each entry in the range, in code-point order. */
 type WalkNames = (db: Db, lockerId: string, range: NameRange, folding: Folding, limit: number) => Promise<string[]>
 
-/** SQL of the first name of a locker that is at or above one text and not above another, or null. */
+/** SQL for the first name of a locker between two texts, inclusive, or null. */
 type FirstName = (lockerId: string, from: RawBuilder<unknown>, upTo: string) => RawBuilder<unknown>
 
 export function walkBy(firstName: FirstName): WalkNames {
@@ -86,12 +92,12 @@ export function walkBy(firstName: FirstName): WalkNames {
   }
 }
 
-/** The first character after the prefix, counted from 1. */
+/** The position of the first character after the prefix, counted from 1. */
 export function startOf({ prefix }: Folding): number {
   return [...prefix].length + 1
 }
 
-/** SQL of where the first delimiter is, counted from character `start` on; 0 without one. */
+/** SQL for the position of the first delimiter, counted from character `start`; 0 without one. */
 export function delimiterFrom(db: Db, column: string, start: number, delimiter: string): RawBuilder<number> {
   const find = sql.raw(isSqlite(db) ? 'instr' : 'strpos')
   return sql`${find}(substr(${sql.ref(column)}, cast(${start} as integer)), ${delimiter})`

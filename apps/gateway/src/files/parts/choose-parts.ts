@@ -5,18 +5,18 @@ import { deletePartsOf, findParts, type Part } from './part-store.ts'
 import { type SessionFile, updateSessionFile } from './store.ts'
 
 interface Choice {
-  /** Some of the file's parts, in order of their index. */
+  /** Some of the file's parts, in order of index. */
   parts: readonly Part[]
-  /** What tells the choice from others. */
+  /** Identifies the choice. */
   digest: string
   checksum: string | null
-  /** As `upload_session_files.replaces`. */
+  /** The value of `upload_session_files.replaces`. */
   replaces: string | null
 }
 
 /**
- * From now on the file is made of these parts, whatever indexes they have, and the others are dropped. A part that comes
- * later makes the choice void. The caller holds the lock of the session.
+ * Fixes the file to these parts, whatever their indexes, and drops the others. A part that arrives later voids the
+ * choice. The caller holds the lock of the session.
  */
 export async function chooseParts(
   tx: Tx,

@@ -1,5 +1,5 @@
-// How upload sessions end: by finalization, by the clock, or by revocation. Those of a restricted locker do not end, and
-// get back the time that the restriction took (T-50).
+// Ends upload sessions: by finalization, by expiry, or by revocation. Sessions of a restricted locker do not end, and
+// are extended by the duration of the restriction (T-50).
 
 import { requireWritable } from '../../auth/restrictions.ts'
 import { type Context, unixNow } from '../../context.ts'
@@ -19,12 +19,12 @@ import {
 } from './store.ts'
 
 const SWEEP_BATCH = 100
-/** How long a closed session can still be read. */
-const KEPT_SECONDS = 30 * 86_400
-/** For how long after a session's end a finalization that was cut off is resumed. */
-const RESUMED_SECONDS = 86_400
+/** How long a closed session can be read. */
+const CLOSED_KEPT_SECONDS = 30 * 86_400
+/** How long after its end an interrupted finalization of a session is resumed. */
+const RESUMABLE_SECONDS = 86_400
 
-/** After a finalization: closes a session that waits for nothing more. False when the lease was lost. */
+/** After a finalization: closes the session if none of its files is open. False when the lease was lost. */
 export async function closeFinished(context: Context, sessionId: string, leaseId: string): Promise<boolean> {
   return context.database.commit(async (tx) => {
     const session = await lockSession(tx, sessionId)
@@ -36,8 +36,8 @@ export async function closeFinished(context: Context, sessionId: string, leaseId
 }
 
 /**
- * As its client asks, who must have access until then. `finalizing`: nothing is changed, because a gateway is storing the
- * files.
+ * Aborts a session for its client, whose access must still be valid. `finalizing`: nothing changed, because a gateway
+ * is storing the files.
  */
 export async function abortSession(
   context: Context,
@@ -55,7 +55,7 @@ export async function abortSession(
   })
 }
 
-/** Closes a session that is over as it stands, unless a gateway is finalizing it. */
+/** Closes an expired session in its current state, unless a gateway is finalizing it. */
 export async function closeOver(context: Context, sessionId: string): Promise<void> {
   await context.database.commit(async (tx) => {
     const session = await lockSession(tx, sessionId)
@@ -67,23 +67,23 @@ export async function closeOver(context: Context, sessionId: string): Promise<vo
 }
 
 /**
- * By the clock, or because the caller who opened the session has lost access. A finalization that began in time is finished: a
- * session with a lease stays open for as long as that is tried.
+ * A session is over when it expires or when the caller who opened it loses access. A finalization that began in time is
+ * completed: a session with a lease stays open while a gateway tries.
  */
 export function isOver(session: Session, now: number): boolean {
   const { closed_at, expires_at, lease_until, restriction } = session
   if (closed_at !== null || restriction !== null || isLeased(session, now)) return false
   if (!isGranted(session, grantOf(session))) return true
   if (expires_at > now) return false
-  return lease_until === null || expires_at <= now - RESUMED_SECONDS
+  return lease_until === null || expires_at <= now - RESUMABLE_SECONDS
 }
 
-/** Whether a gateway is finalizing it. */
+/** Whether a gateway is finalizing the session. */
 export function isLeased({ lease_until }: Pick<Session, 'lease_until'>, now: number): boolean {
   return lease_until !== null && lease_until >= now
 }
 
-/** Queues the sessions whose finalization was cut off, by a crash or an error (SESS-05). */
+/** Queues sessions whose finalization was interrupted by a crash or an error (SESS-05). */
 export async function resumeFinalizations({ database, queue, ...context }: Context): Promise<void> {
   const found = await findAbandonedSessions(database.db, resumable(unixNow(context)), SWEEP_BATCH)
   for (const session_id of found) {
@@ -92,8 +92,8 @@ export async function resumeFinalizations({ database, queue, ...context }: Conte
 }
 
 /**
- * With the end of a restriction that held for so long. Finalizations that it cut off are queued, as many as at once; the
- * periodic job sees the others.
+ * Extends the sessions of a locker after a restriction by its duration. Queues one batch of the finalizations that it
+ * interrupted; the periodic job queues the others.
  */
 export async function continueSessions(
   { queue, ...context }: Context,
@@ -114,10 +114,10 @@ export async function sweepSessions(context: Context): Promise<void> {
     for (const sessionId of expired) await closeOver(context, sessionId)
     if (expired.length < SWEEP_BATCH) break
   }
-  while (await commit((tx) => deleteClosedSessions(tx, unixNow(context) - KEPT_SECONDS, SWEEP_BATCH)));
+  while (await commit((tx) => deleteClosedSessions(tx, unixNow(context) - CLOSED_KEPT_SECONDS, SWEEP_BATCH)));
 }
 
-export const resumable = (now: number) => ({ now, resumedAfter: now - RESUMED_SECONDS })
+export const resumable = (now: number) => ({ now, resumedAfter: now - RESUMABLE_SECONDS })
 
 async function close(
   tx: Tx,
@@ -131,7 +131,7 @@ async function close(
   await releaseParts(tx, { session_id: sessionId }, { since: at })
 }
 
-/** The final status that the files decide; null while the session may go on (STATE-13). */
+/** The final status according to the files; null while the session may continue (STATE-13). */
 function outcomeOf(files: readonly SessionFile[]): 'complete' | 'failed' | null {
   if (files.every(({ state }) => state === 'stored')) return 'complete'
   const noneStored = files.every(({ state }) => state !== 'stored')

@@ -1,5 +1,5 @@
-// Finishing a file whose parts were written where they stay. Its object is completed with the parts it has; if anything
-// is not where it belongs, the object is only what the file is copied from.
+// Completes a file whose parts were written in place. Its object is completed with those parts; if a part does not fit,
+// the file is copied from the object instead.
 
 import type { CompletedParts, PartsUpload } from '@svc/storage/provider'
 import { type Context, unixNow } from '../../context.ts'
@@ -20,12 +20,12 @@ import { digestsOf, findParts, type Part, updatePart } from './part-store.ts'
 import { maxFileBytes } from './record-parts.ts'
 import { findSessionFile, type SessionFile, updateSessionFile } from './store.ts'
 
-/** A file whose object was completed: afterwards its parts can be read from there. */
+/** A file whose object was completed: its parts can then be read from the object. */
 export interface CompletedFile extends JoinedFile {
   completed: CompletedParts
 }
 
-/** Null when parts are lost. `changed`: parts came meanwhile, or another gateway has the session. */
+/** Null when parts are lost. `changed`: parts arrived meanwhile, or another gateway holds the session. */
 export async function completeFile(
   context: Context,
   finalizing: Finalizing,
@@ -53,18 +53,18 @@ export async function completeFile(
     if (contentHash === null) return null
     return { object: { id: upload.id, size: completed.size, ref: completed.ref }, contentHash, isHeld: true, completed }
   }
-  if (!(await underLease(context, finalizing, file, (tx) => noteComplete(tx, file, completed)))) return 'changed'
+  if (!(await underLease(context, finalizing, file, (tx) => recordCompleted(tx, file, completed)))) return 'changed'
   return copyParts(context, finalizing, file, await findParts(db, file.session_id, file.file_id))
 }
 
 const isInPlace = ({ part_ref }: Part) => part_ref !== null
 
-/** Each is written durably by itself: copying the whole file is faster than placing many. */
-const MAX_PLACED = 100
+/** Each part is written durably by itself: copying the whole file is faster than moving many parts. */
+const MAX_MOVED = 100
 
 /**
- * Moves parts that are objects of their own to where they belong, as far as they fit; empty ones have no place. False
- * when one is lost.
+ * Moves parts that are objects of their own into the file's object, as far as they fit; empty parts need no position.
+ * False when a part is lost.
  */
 async function placeParts(
   context: Context,
@@ -78,18 +78,18 @@ async function placeParts(
   const parts = await findParts(db, file.session_id, file.file_id)
   const maxBytes = maxFileBytes(context, locker.provider, file)
   const aside = parts.filter((part) => !isInPlace(part) && part.size_bytes > 0)
-  if (aside.length > MAX_PLACED) return true
+  if (aside.length > MAX_MOVED) return true
   for (const part of aside) {
     const isLast = part.part_index === file.top_index
-    const place = { index: part.part_index, size: part.size_bytes, isLast, maxBytes }
+    const position = { index: part.part_index, size: part.size_bytes, isLast, maxBytes }
     const placed = await nullIfLost(context, finalizing, () =>
-      limitCopies(async () => ({ ref: await provider.parts.write(upload, place, streamOf(provider, [part])) })),
+      limitCopies(async () => ({ ref: await provider.parts.write(upload, position, streamOf(provider, [part])) })),
     ).catch((error) => {
       throw storageError(error)
     })
     if (!placed) return false
     const { ref } = placed
-    // The file is copied then.
+    // The file is copied instead.
     if (ref === null) return true
     await underLease(context, finalizing, file, async (tx) => {
       if (!(await updatePart(tx, part, { object_id: upload.id, part_ref: ref }))) return
@@ -99,7 +99,7 @@ async function placeParts(
   return true
 }
 
-/** From now on the parts stay as they are. False when they changed, or another gateway has the session. */
+/** Fixes the parts. False when they changed, or another gateway holds the session. */
 async function seal(context: Context, finalizing: Finalizing, file: SessionFile): Promise<boolean> {
   let isUnchanged = false
   const isLeased = await underLease(context, finalizing, file, async (tx) => {
@@ -124,7 +124,7 @@ async function complete(
   }
 }
 
-/** What has to be read again for it is checked part by part. Null when a part is lost. */
+/** Bytes that are read again for the hash are verified part by part. Null when a part is lost. */
 async function hashOf(
   context: Context,
   finalizing: Finalizing,
@@ -139,20 +139,20 @@ async function hashOf(
     context,
     finalizing,
     () => context.partHashes.ofFile(fileKey(file), digestsOf(parts), readFrom),
-    (tx) => noteComplete(tx, file, completed),
+    (tx) => recordCompleted(tx, file, completed),
   ).catch((error) => {
     throw storageError(error)
   })
 }
 
-/** The file takes parts again, and reads those it has from the object. */
-export async function noteComplete(tx: Tx, file: SessionFile, { starts }: CompletedParts): Promise<void> {
+/** Unseals the file. Its current parts are then read from the completed object. */
+export async function recordCompleted(tx: Tx, file: SessionFile, { starts }: CompletedParts): Promise<void> {
   const parts = await findParts(tx, file.session_id, file.file_id)
   for (const [i, part] of parts.filter(isInPlace).entries()) await updatePart(tx, part, { part_start: starts[i]! })
   await updateSessionFile(tx, file, { upload_state: 'complete' })
 }
 
-/** As if nothing had been written in place. */
+/** Resets the file to the state before any part was written in place. */
 async function startOver(tx: Tx, context: Context, file: SessionFile): Promise<void> {
   await updateSessionFile(tx, file, { object_id: null, upload_ref: null, upload_state: null, stray_bytes: 0 })
   await releaseObjects(tx, [file.object_id!], unixNow(context))

@@ -1,4 +1,4 @@
-// Parts as one stream, wherever they are, and as a new object.
+// Reads parts as one stream, wherever they are stored, and copies them into a new object.
 
 import { Readable } from 'node:stream'
 import type { Limit } from '@svc/concurrency/locks'
@@ -16,7 +16,7 @@ import { findSessionFile, lockSession, type SessionFile, updateSessionFile } fro
 
 export interface Finalizing {
   locker: Locker
-  /** Of the caller who opened the session. */
+  /** The access of the caller who opened the session. */
   grant: Grant
   leaseId: string
   limitCopies: Limit
@@ -26,7 +26,7 @@ export interface Finalizing {
 export interface JoinedFile {
   object: NewObject
   contentHash: string
-  /** Whether the session holds the object, as that of a part or of all parts. */
+  /** Whether the session holds the object, as the object of one part or of all parts. */
   isHeld: boolean
 }
 
@@ -53,10 +53,10 @@ export function copyParts(
   )
 }
 
-/** Room for a chunk of a provider's stream and the next one. */
+/** Allows a chunk of a provider's stream and the next one to be buffered. */
 const HIGH_WATER_MARK = 1_048_576
 
-/** Each part is opened when its turn comes, and checked against its digest. */
+/** Opens each part only when the stream reaches it, and verifies its digest. */
 export function streamOf(provider: StorageProvider, parts: readonly Part[]): Readable {
   async function* bytes(): AsyncGenerator<Buffer> {
     for (const part of parts) yield* readPart(provider, part)
@@ -77,7 +77,7 @@ async function* readPart(provider: StorageProvider, part: Part): AsyncGenerator<
   if (!check.isSame()) throw new LostPartError(part)
 }
 
-/** The stored part is gone or has changed. */
+/** A stored part is missing or has changed. */
 export class LostPartError extends Error {
   override name = 'LostPartError'
   readonly part: Part
@@ -90,7 +90,7 @@ export class LostPartError extends Error {
 
 type Change = (tx: Tx) => Promise<void>
 
-/** A lost part is missing from then on, and the client sends it again. `before` is changed together with that. */
+/** Marks a lost part as missing, so that the client sends it again. `before` runs in the same transaction. */
 export async function nullIfLost<Result>(
   context: Context,
   finalizing: Finalizing,
@@ -106,7 +106,7 @@ export async function nullIfLost<Result>(
   }
 }
 
-/** All of one file, which takes parts again. */
+/** Deletes lost parts of one file and unseals it. */
 export async function deleteLostParts(
   context: Context,
   finalizing: Finalizing,
@@ -132,7 +132,7 @@ export async function deleteLostParts(
   })
 }
 
-/** Makes a change while the session is locked. False, with nothing changed, when another gateway has it. */
+/** Runs a change while the session is locked. False, with nothing changed, when another gateway holds the session. */
 export async function underLease(
   { database }: Context,
   { leaseId }: Finalizing,

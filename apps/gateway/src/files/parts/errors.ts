@@ -1,4 +1,4 @@
-// Errors of upload sessions. Each says what to do next (SESS-06).
+// Errors of upload sessions. Each names the next step (SESS-06).
 
 import { ServiceError } from '@svc/service/service-error'
 import { isCapacityExceeded } from '../../lockers/quota.ts'
@@ -9,7 +9,7 @@ const SEND_PART = 'POST /v1/upload-sessions/{session_id}/files/{file_id}/parts'
 const READ_SESSION = 'GET /v1/upload-sessions/{session_id}'
 
 export function uploadTokenInvalid(): ServiceError {
-  const hint = 'send the upload_token that the session was opened with, as X-Upload-Token or as a bearer token'
+  const hint = "send the session's upload_token as X-Upload-Token or as a bearer token"
   return new ServiceError('UPLOAD_TOKEN_INVALID', 'this is not the token of this upload session', {
     hint,
     headers: { 'www-authenticate': 'Bearer' },
@@ -18,7 +18,7 @@ export function uploadTokenInvalid(): ServiceError {
 }
 
 export function sessionNotFound(): ServiceError {
-  return uploadError('SESSION_NOT_FOUND', 'there is no such upload session, or no longer', {
+  return uploadError('SESSION_NOT_FOUND', 'this upload session does not exist or was deleted', {
     layer: 'gateway',
     recovery_hint: 'open another session',
     next_best_method: OPEN_ANOTHER,
@@ -26,23 +26,23 @@ export function sessionNotFound(): ServiceError {
 }
 
 export function sessionClosed(): ServiceError {
-  return uploadError('SESSION_CLOSED', 'this upload session is at its end and takes no more parts', {
+  return uploadError('SESSION_CLOSED', 'this upload session is closed and accepts no more parts', {
     layer: 'gateway',
-    recovery_hint: 'read the session for what was stored; open another one for the rest',
+    recovery_hint: 'read the session to see what was stored; open another session for the rest',
     next_best_method: READ_SESSION,
   })
 }
 
 export function fileStored(): ServiceError {
-  return uploadError('SESSION_CLOSED', 'this file is stored already and takes no more parts', {
+  return uploadError('SESSION_CLOSED', 'this file is already stored and accepts no more parts', {
     layer: 'gateway',
-    recovery_hint: 'nothing is left to do for this file; to replace it, open another session',
+    recovery_hint: 'this file is complete; to replace it, open another session',
     next_best_method: READ_SESSION,
   })
 }
 
 export function fileSealed(): ServiceError {
-  return uploadError('SESSION_CLOSED', 'this file is being put together and takes no parts now', {
+  return uploadError('SESSION_CLOSED', 'this file is being assembled and accepts no parts at the moment', {
     layer: 'gateway',
     recovery_hint: 'finalize the session again to see the state of the file',
     next_best_method: READ_SESSION,
@@ -50,34 +50,34 @@ export function fileSealed(): ServiceError {
 }
 
 export function fileNotInSession(): ServiceError {
-  return uploadError('FILE_NOT_FOUND', 'there is no file with this id in the upload session', {
+  return uploadError('FILE_NOT_FOUND', 'the upload session has no file with this id', {
     layer: 'gateway',
-    recovery_hint: 'use a file_id that the session was opened with',
+    recovery_hint: 'use a file_id from the response that opened the session',
     next_best_method: READ_SESSION,
   })
 }
 
 export function partTooLarge(maxBytes: number): ServiceError {
-  return uploadError('UPLOAD_TOO_LARGE', `a part may have ${maxBytes} bytes`, {
+  return uploadError('UPLOAD_TOO_LARGE', `a part is limited to ${maxBytes} bytes`, {
     layer: 'gateway',
-    recovery_hint: 'cut the file into smaller parts',
+    recovery_hint: 'split the file into smaller parts',
     next_best_method: SEND_PART,
     max_bytes: maxBytes,
   })
 }
 
-/** More than the declared size, or than any file may have. */
+/** The parts exceed the declared size or the limit for files. */
 export function fileTooLarge(maxBytes: number): ServiceError {
-  return uploadError('UPLOAD_TOO_LARGE', `the parts of this file may have ${maxBytes} bytes in all`, {
+  return uploadError('UPLOAD_TOO_LARGE', `the parts of this file are limited to ${maxBytes} bytes in total`, {
     layer: 'gateway',
-    recovery_hint: 'send what was declared; open another session for a file of another size',
+    recovery_hint: 'send the declared number of bytes, or open another session for a file of another size',
     next_best_method: OPEN_ANOTHER,
     max_bytes: maxBytes,
   })
 }
 
 export function partDiffers(expected: string, actual: string): ServiceError {
-  return uploadError('HASH_MISMATCH', 'the part is not what its sha256 says', {
+  return uploadError('HASH_MISMATCH', 'the part does not match its sha256', {
     layer: 'gateway',
     recovery_hint: 'send the part again',
     next_best_method: SEND_PART,
@@ -89,21 +89,21 @@ export function partDiffers(expected: string, actual: string): ServiceError {
 export function partUnreadable(message: string): ServiceError {
   return uploadError('unsupported_media_type', message, {
     layer: 'gateway',
-    recovery_hint: 'send JSON, or the bytes themselves as application/octet-stream with ?index=',
+    recovery_hint: 'send JSON, or raw bytes as application/octet-stream with ?index=',
     next_best_method: SEND_PART,
   })
 }
 
 export function encodingRefused(): ServiceError {
-  return uploadError('unsupported_encoding', 'request bodies are taken uncompressed only', {
+  return uploadError('unsupported_encoding', 'compressed request bodies are not supported', {
     layer: 'gateway',
-    recovery_hint: 'send the part without Content-Encoding, and chunked at most',
+    recovery_hint: 'send the part without Content-Encoding',
     next_best_method: SEND_PART,
   })
 }
 
 export function declaredTooLarge(filename: string, maxBytes: number): ServiceError {
-  return uploadError('UPLOAD_TOO_LARGE', `a file may have ${maxBytes} bytes`, {
+  return uploadError('UPLOAD_TOO_LARGE', `files are limited to ${maxBytes} bytes`, {
     layer: 'gateway',
     recovery_hint: 'split the content into several files',
     next_best_method: OPEN_ANOTHER,
@@ -112,14 +112,14 @@ export function declaredTooLarge(filename: string, maxBytes: number): ServiceErr
   })
 }
 
-/** Another file has the name, or none has it any more. */
+/** Another file has the name, or no file has it any more. */
 export function otherFileThere(): ServiceError {
-  return new ServiceError('PRECONDITION_FAILED', 'the file that is there is not the one that was to be replaced', {
-    hint: 'look at the file that is there, and decide again',
+  return new ServiceError('PRECONDITION_FAILED', 'the existing file is not the one to be replaced', {
+    hint: 'read the existing file before you retry',
   })
 }
 
-/** Which repeating does not change: a locker without room, or the wrong file to replace. The file stays open. */
+/** An error that a retry does not change: an exceeded quota, or the wrong file to replace. The file stays open. */
 export function isFinalRefusal(error: unknown): error is ServiceError {
   return isCapacityExceeded(error) || (error instanceof ServiceError && error.code === 'PRECONDITION_FAILED')
 }

@@ -1,41 +1,41 @@
-// Hashes the files of upload sessions as their parts come, if they come more or less in order: a part that is ahead of
-// its turn is kept for a while.
+// Hashes the files of upload sessions while their parts arrive roughly in order: parts that arrive early are buffered
+// for a while.
 
 import { createHash, type Hash } from 'node:crypto'
 import { type MessagePort, parentPort } from 'node:worker_threads'
 import type { OpenedHash } from '../confirm/hash-thread.ts'
 
-/** A part of a file; or the file with the bytes that follow what was hashed; or a file that is over. */
+/** A part of a file; the rest of a file after the hashed parts; or a file that is finished. */
 export type FileOpening = { file: string; index: number } | { file: string } | { forget: string }
 
 interface FileHash {
   sha256: Hash
-  /** The hashes of the parts that it includes, which are the first ones. */
+  /** The digests of the first parts, which the hash includes. */
   hashes: string[]
-  /** By index: parts that are not included yet. */
+  /** Parts that the hash does not include yet, by index. */
   ahead: Map<number, Part>
 }
 
 interface Part {
-  /** Of the file up to here, once it is this part's turn. */
-  whole: Hash | null
-  /** What `whole` lacks. */
-  kept: Uint8Array<ArrayBuffer>[]
-  /** Its own hash, once it is stored. */
+  /** The hash of the file up to and including this part, once all earlier parts are included. */
+  hash: Hash | null
+  /** The pieces that `hash` does not include yet. */
+  buffered: Uint8Array<ArrayBuffer>[]
+  /** The part's own digest, once it is stored. */
   stored: string | null
 }
 
 /**
- * The memory of parts that are ahead of their turn: a short piece has a whole buffer too. The bytes of those that are
- * dropped are read again later.
+ * The memory for parts that arrive early; even a short piece occupies a whole buffer. Bytes of dropped parts are read
+ * again later.
  */
-const MAX_KEPT_BYTES = 32 * 1024 * 1024
+const MAX_BUFFERED_BYTES = 32 * 1024 * 1024
 const MAX_FILES = 1000
 
 const files = new Map<string, FileHash>()
-/** Parts with kept bytes, the oldest first. */
-const keeping = new Map<Part, FileHash>()
-let keptBytes = 0
+/** Parts with buffered pieces, oldest first. */
+const buffering = new Map<Part, FileHash>()
+let bufferedBytes = 0
 
 parentPort!.on('message', ({ port, opening }: OpenedHash<FileOpening>) => {
   if ('forget' in opening) forget(opening.forget)
@@ -43,13 +43,13 @@ parentPort!.on('message', ({ port, opening }: OpenedHash<FileOpening>) => {
   else hashRest(port, opening.file)
 })
 
-/** The part's own hash says that it is stored, and is answered once the file includes it or keeps it. */
+/** The part's digest signals that it is stored. It is echoed once the file includes or buffers the part. */
 function hashPart(port: MessagePort, name: string, index: number): void {
   const file = fileNamed(name)
-  const part: Part = { whole: null, kept: [], stored: null }
-  // The one before may have failed: ports are not heard in order, so that its end may come later.
-  const before = file.ahead.get(index)
-  if (before?.stored === null) drop(file, before)
+  const part: Part = { hash: null, buffered: [], stored: null }
+  // The previous attempt may have failed: ports are not processed in order, so its end may arrive later.
+  const previous = file.ahead.get(index)
+  if (previous?.stored === null) drop(file, previous)
   if (index >= file.hashes.length && !file.ahead.has(index)) file.ahead.set(index, part)
   advance(file)
   port.on('message', (message: Uint8Array<ArrayBuffer> | string) => {
@@ -58,11 +58,11 @@ function hashPart(port: MessagePort, name: string, index: number): void {
       advance(file)
       return port.postMessage(message)
     }
-    if (!part.whole && file.ahead.get(index) === part) {
-      keep(file, part, message)
+    if (!part.hash && file.ahead.get(index) === part) {
+      bufferPiece(file, part, message)
       return port.postMessage(null)
     }
-    part.whole?.update(message)
+    part.hash?.update(message)
     port.postMessage(message, [message.buffer])
   })
   port.on('close', () => {
@@ -70,14 +70,14 @@ function hashPart(port: MessagePort, name: string, index: number): void {
   })
 }
 
-/** Answers the hashes of the parts that are included, and goes on from there. */
+/** Sends the digests of the included parts, and continues hashing after them. */
 function hashRest(port: MessagePort, name: string): void {
   const { sha256, hashes } = fileNamed(name)
-  const whole = sha256.copy()
+  const hash = sha256.copy()
   port.postMessage(hashes)
   port.on('message', (piece: Uint8Array<ArrayBuffer> | null) => {
-    if (piece === null) return port.postMessage(whole.digest('hex'))
-    whole.update(piece)
+    if (piece === null) return port.postMessage(hash.digest('hex'))
+    hash.update(piece)
     port.postMessage(piece, [piece.buffer])
   })
 }
@@ -95,29 +95,29 @@ function forget(name: string): void {
   files.delete(name)
 }
 
-/** Includes the parts whose turn it is. */
+/** Includes the parts that are next in order. */
 function advance(file: FileHash): void {
   for (;;) {
     const next = file.hashes.length
     const part = file.ahead.get(next)
     if (!part) return
-    part.whole ??= file.sha256.copy()
-    for (const piece of part.kept) part.whole.update(piece)
+    part.hash ??= file.sha256.copy()
+    for (const piece of part.buffered) part.hash.update(piece)
     release(part)
     if (part.stored === null) return
-    file.sha256 = part.whole
+    file.sha256 = part.hash
     file.hashes.push(part.stored)
     file.ahead.delete(next)
   }
 }
 
-function keep(file: FileHash, part: Part, piece: Uint8Array<ArrayBuffer>): void {
-  part.kept.push(piece)
-  keptBytes += piece.buffer.byteLength
-  keeping.set(part, file)
-  for (const [oldest, its] of keeping) {
-    if (keptBytes <= MAX_KEPT_BYTES) return
-    drop(its, oldest)
+function bufferPiece(file: FileHash, part: Part, piece: Uint8Array<ArrayBuffer>): void {
+  part.buffered.push(piece)
+  bufferedBytes += piece.buffer.byteLength
+  buffering.set(part, file)
+  for (const [oldest, owner] of buffering) {
+    if (bufferedBytes <= MAX_BUFFERED_BYTES) return
+    drop(owner, oldest)
   }
 }
 
@@ -127,10 +127,10 @@ function drop(file: FileHash, part: Part): void {
 }
 
 function release(part: Part): void {
-  for (const { buffer } of part.kept) {
-    keptBytes -= buffer.byteLength
+  for (const { buffer } of part.buffered) {
+    bufferedBytes -= buffer.byteLength
     buffer.transfer(0)
   }
-  part.kept = []
-  keeping.delete(part)
+  part.buffered = []
+  buffering.delete(part)
 }

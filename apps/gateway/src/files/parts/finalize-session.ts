@@ -13,20 +13,20 @@ import { type StoreOutcome, storeFile } from './store-file.ts'
 
 export type FinalizeSession = (sessionId: string) => Promise<void>
 
-/** Copies are bound by disk and hashing: more at once would not be faster. */
-const COPIES_AT_ONCE = 4
-/** Of one owner, so that others do not wait for all of them (T-35). */
-const COPIES_OF_OWNER = 2
-/** How often to check on a session that another gateway is finalizing. */
+/** Copying is limited by disk and hashing: more copies would not be faster. */
+const MAX_COPIES = 4
+/** Per owner, so that others do not wait for all of an owner's copies (T-35). */
+const MAX_COPIES_PER_OWNER = 2
+/** How often to check a session that another gateway is finalizing. */
 const POLL_MS = 100
-/** After a crash, other gateways wait this long. */
+/** How long other gateways wait after a crash. */
 const LEASE_SECONDS = 15
 const RENEW_MS = 5000
 
-/** Stores the files that are complete. Concurrent calls, also at other gateways, wait for the first. */
+/** Stores the complete files. Concurrent calls, also at other gateways, wait for the first. */
 export function createSessionFinalizer(context: Context): FinalizeSession {
   const onePerSession = keyedMutex()
-  const [limitAll, limitOwner] = [limit(COPIES_AT_ONCE), keyedLimit(COPIES_OF_OWNER)]
+  const [limitAll, limitOwner] = [limit(MAX_COPIES), keyedLimit(MAX_COPIES_PER_OWNER)]
   const limitCopies: KeyedLimit = (owner, copy) => limitOwner(owner, () => limitAll(copy))
   return (sessionId) =>
     onePerSession(sessionId, async () => {
@@ -34,11 +34,11 @@ export function createSessionFinalizer(context: Context): FinalizeSession {
     })
 }
 
-/** False while another gateway has the session. */
+/** False while another gateway holds the session. */
 async function advance(context: Context, sessionId: string, limitCopies: KeyedLimit): Promise<boolean> {
   const session = await requireSession(context, sessionId)
   if (session.closed_at !== null) return true
-  // It goes on when the restriction is lifted (T-50).
+  // Finalization continues when the restriction is lifted (T-50).
   if (session.restriction !== null) return true
   if (isOver(session, unixNow(context))) {
     await closeOver(context, sessionId)
@@ -85,13 +85,13 @@ async function storeFiles(
 interface Lease {
   id: string
   end(): Promise<void>
-  /** Leaves the rest to the next caller, or to the job that resumes what was cut off. */
+  /** Leaves the rest to the next caller, or to the job that resumes interrupted finalizations. */
   abandon(): Promise<void>
 }
 
 /**
- * Makes one gateway at a time finalize a session, without a transaction that stays open for as long as that takes. Null
- * while another gateway has the lease.
+ * Ensures that only one gateway finalizes a session, without a long transaction. Null while another gateway holds the
+ * lease.
  */
 async function takeLease(context: Context, sessionId: string): Promise<Lease | null> {
   const { commit } = context.database
@@ -100,7 +100,7 @@ async function takeLease(context: Context, sessionId: string): Promise<Lease | n
   if (!(await commit((tx) => leaseSession(tx, sessionId, { id, until: now + LEASE_SECONDS, ...resumable(now) }))))
     return null
   const renew = () => commit((tx) => setLeaseUntil(tx, sessionId, id, unixNow(context) + LEASE_SECONDS))
-  // A failed renewal may lose the lease, which the next transaction of the finalization notices.
+  // A failed renewal may lose the lease, which the next transaction of the finalization detects.
   const timer = setInterval(() => void renew().catch(() => {}), RENEW_MS)
   const setUntil = (until: number | null) => {
     clearInterval(timer)

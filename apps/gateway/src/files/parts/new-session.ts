@@ -7,27 +7,27 @@ import type { NamedFile } from '../name-files.ts'
 import { newUploadToken, uploadToken } from './session-token.ts'
 import type { SessionFile, SessionRow } from './store.ts'
 
-/** What a client may say of a file before its first part. */
+/** A new file as its client describes it. */
 interface NewSessionFile extends NamedFile {
-  /** Null when it is not known. */
+  /** Null when unknown. */
   sizeBytes: number | null
-  /** Whether the file may take the place of another one; true by default. */
+  /** Whether the file may replace an existing one; true by default. */
   mayReplace?: boolean
   metadata?: string | null
   checksum?: { algorithm: string; type: string } | null
 }
 
 interface NewSession {
-  /** Only its own door opens a session. */
+  /** The endpoint that opens the session; no other endpoint accepts it. */
   door: SessionRow['door']
   grant: Grant
   ttlSeconds: number
   files: readonly NewSessionFile[]
-  /** A secret of 43 characters where it is derived from others. */
+  /** A 43-character secret, if it is derived from other tokens. */
   token?: string
 }
 
-/** The rows of a session, and the token that opens it. */
+/** Creates the rows of a session and the token that opens it. */
 export function newSession(
   context: Context,
   { locker_id }: Pick<Locker, 'locker_id'>,
@@ -82,8 +82,8 @@ function sessionFile(sessionId: string, i: number, file: NewSessionFile): Sessio
 }
 
 /**
- * Begins an upload under the lock of its locker, so that uploads which begin together keep to the limit: this many files
- * may be under way at a door. Null, with nothing changed, beyond it.
+ * Begins an upload under the lock of its locker, so that concurrent uploads respect the limit on files in progress per
+ * endpoint. Null, with nothing changed, beyond it.
  */
 export function beginUpload<Added>(
   context: Context,
@@ -98,10 +98,10 @@ export function beginUpload<Added>(
   })
 }
 
-/** Has no Retry-After: until they expire, only their clients finish or end them. */
+/** Sends no Retry-After: until the uploads expire, only their clients can finish or end them. */
 export function tooManyUnfinished(most: number, how: { hint: string; next: string }): ServiceError {
-  const hint = `finish or end some of them: ${how.hint}; the others expire within a day`
-  return new ServiceError('RATE_LIMITED', `${most} unfinished uploads are as many as a locker may have`, {
+  const hint = `finish or cancel some of them: ${how.hint}; the others expire within a day`
+  return new ServiceError('RATE_LIMITED', `the locker has reached its limit of ${most} unfinished uploads`, {
     hint,
     details: { layer: 'gateway', recovery_hint: hint, next_best_method: how.next, reason: 'unfinished', limit: most },
   })

@@ -1,14 +1,14 @@
-// During a rolling update replicas of release 1.1.0 serve beside this one, and may finish what it has begun.
+// During a rolling update, replicas of release 1.1.0 run beside this one and may finish uploads that it began.
 
 import { sql } from 'kysely'
 import type { Context } from '../../context.ts'
 
-/** How long an update takes at most. */
+/** The longest expected duration of an update. */
 const UPDATE_MS = 3_600_000
-/** What only release 1.1.0 has left in a database: it does not start on one that a later release has created. */
+/** A trace of release 1.1.0, which does not start on a database that a later release created. */
 const ITS_MIGRATION = '0001-signing-keys'
 
-/** Whether such replicas may be running: for a while from the start of this process, on a database that had them. */
+/** Whether such replicas may be running: for a while after this process starts, on a database that they used. */
 export function olderReplicas({ database, now }: Pick<Context, 'database' | 'now'>): () => Promise<boolean> {
   const until = now() + UPDATE_MS
   let isFromThen: boolean | null = null

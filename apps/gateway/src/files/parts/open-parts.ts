@@ -10,14 +10,14 @@ import type { PartRow } from './part-store.ts'
 import { maxPartBytes, type WrittenPart } from './record-parts.ts'
 import { findSessionFile, lockSession, type Session, type SessionFile, updateSessionFile } from './store.ts'
 
-/** The object into which a part can be written directly; null when the part has to be an object of its own. */
+/** Returns the object into which a part can be written directly; null when the part must be an object of its own. */
 export type OpenParts = (
   session: Session,
   file: SessionFile,
   part: { index: number; size: number },
 ) => Promise<PartsUpload | null>
 
-/** Begins the object with the first part that shows how long the parts are. */
+/** Creates the object with the first part that reveals the part length. */
 export function createPartsOpener(context: Context): OpenParts {
   const share = singleFlight<PartsUpload | null>()
   return async (session, file, part) => {
@@ -40,33 +40,33 @@ function openUploadOf(file: SessionFile): PartsUpload | null {
   return file.upload_state === 'open' ? uploadOf(file) : null
 }
 
-interface Place {
+interface PartPosition {
   index: number
   size: number
   isLast: boolean
-  /** Of the file. */
+  /** The limit for the file. */
   maxBytes: number
 }
 
-/** Null, with nothing read, when the part has to be an object of its own. */
+/** Null, with nothing read, when the part must be an object of its own. */
 export async function writeInPlace(
   { providers, openParts }: Context & { openParts: OpenParts },
   session: Session,
   file: SessionFile,
-  place: Place,
+  position: PartPosition,
   bytes: Readable,
 ): Promise<Pick<WrittenPart, 'object' | 'ref'> | null> {
-  const upload = await openParts(session, file, place)
+  const upload = await openParts(session, file, position)
   if (!upload) return null
   try {
-    const ref = await providers.named(session.provider).parts.write(upload, place, bytes)
-    return ref === null ? null : { object: { id: upload.id, ref: null, size: place.size }, ref }
+    const ref = await providers.named(session.provider).parts.write(upload, position, bytes)
+    return ref === null ? null : { object: { id: upload.id, ref: null, size: position.size }, ref }
   } catch (error) {
     throw storageError(error)
   }
 }
 
-/** Of a part that is not recorded. */
+/** Removes a part that was not recorded. */
 export async function dropPart(
   context: Context,
   session: Session,
@@ -76,7 +76,9 @@ export async function dropPart(
   else await discardPart(context, session, { object_id: object.id, part_ref: ref })
 }
 
-/** Takes back a part in place that is not recorded, or no longer. Where that cannot be done it goes with the object. */
+/**
+ * Removes a part in place that is not recorded, or no longer. If that fails, it is removed together with the object.
+ */
 export async function discardPart(
   { providers, log }: Context,
   { provider }: Session,
@@ -85,15 +87,15 @@ export async function discardPart(
   try {
     if (part_ref !== null) await providers.named(provider).parts.discard?.(object_id, part_ref)
   } catch (error) {
-    log.warn({ object_id, err: error }, 'a part could not be removed yet')
+    log.warn({ object_id, err: error }, 'cannot remove a part; retrying later')
   }
 }
 
 const MEBIBYTE = 1_048_576
 
 /**
- * The last part may be shorter than the others, and a file of one part is an object already. Where parts come at the same
- * time, the first is not the first to arrive: a whole number of mebibytes is hardly the length of a last part.
+ * The last part may be shorter than the others, and a file of one part is already one object. With concurrent uploads
+ * the first part to arrive may be any part; a length in whole mebibytes suggests that it is not the last.
  */
 function mayBegin(
   context: Context,
@@ -120,7 +122,7 @@ async function begin(
   const ref = await parts.begin(id, { contentType: file.content_type, partBytes }).catch((error) => {
     throw storageError(error)
   })
-  // Of several gateways that begin at once, the first decides.
+  // If several gateways begin at the same time, the first one wins.
   await commit(async (tx) => {
     await lockSession(tx, session.session_id)
     const current = await findSessionFile(tx, session.session_id, file.file_id)

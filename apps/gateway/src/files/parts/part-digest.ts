@@ -1,6 +1,6 @@
-// What the row of a part says of its bytes: their SHA-256 in hex where a client sends or asks for it, or where it is the
-// file's; else a checksum, which costs little, and an id of its own. By the checksum a stored part is found damaged; the
-// id tells it from any other part, whatever bytes its sender chose.
+// The digest in the row of a part. It is the part's SHA-256 in hex if the client sends or requests it, or if it is the
+// hash of the file. Otherwise it is a cheap checksum with a random id: the checksum detects damage, and the id
+// distinguishes the part from every other part, whatever bytes its sender chose.
 
 import { createHash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
@@ -21,7 +21,7 @@ export function isSha256(digest: string): boolean {
   return !FORM.test(digest)
 }
 
-/** Reads bytes, and says whether they are those that had the digest. */
+/** Verifies that bytes match a digest. */
 export function startCheck(digest: string): { update(chunk: Uint8Array): void; isSame(): boolean } {
   if (isSha256(digest)) {
     const sha256 = createHash('sha256')

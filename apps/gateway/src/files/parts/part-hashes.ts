@@ -1,5 +1,5 @@
-// The hashes of files that come in parts. A file's hash is computed as its parts come, and each byte is hashed once; what
-// came out of order, or to another gateway, or before a restart, is read again at the end.
+// Hashes files that arrive in parts. A file's hash is computed while its parts arrive, and each byte is hashed once.
+// Parts that arrived out of order, at another gateway, or before a restart are read again at the end.
 
 import type { Readable } from 'node:stream'
 import { withPrefix } from '@svc/protocol/bytes'
@@ -11,11 +11,11 @@ import { startChecksum } from './part-digest.ts'
 
 export interface PartHashes {
   /**
-   * Passes on a part of a file, which is hashed meanwhile. The bytes fail at their end when `check` throws. With
-   * `hasSha256` the part gets a SHA-256 of its own.
+   * Passes on the bytes of a part and hashes them for the file. The stream fails at its end when `check` throws. With
+   * `hasSha256` the part also gets its own SHA-256.
    */
   along(part: FilePart, source: AsyncIterable<Buffer>, check: (digest: string) => void): PassingPart
-  /** The hash of the file that parts with these digests make. `readFrom` opens its bytes from one of the parts on. */
+  /** The hash of the file that consists of parts with these digests. `readFrom` opens its bytes starting at a part. */
   ofFile(file: string, digests: readonly string[], readFrom: ReadFrom): Promise<string>
   /** The file gets no more parts. */
   forget(file: string): void
@@ -34,54 +34,57 @@ interface PassingPart {
   bytes: OwnedChunks
   /** Available at the end of the bytes. */
   digest(): string
-  /** Call it when the part counts: the file's hash asked for afterwards includes it. Waits for the part before. */
+  /** Call it once the part is recorded: later hashes of the file include it. Waits for the previous part. */
   stored(): Promise<void>
-  /** Call it always. */
+  /** Always call it. */
   close(): void
 }
 
-/** `partThread` hashes parts by themselves. Pieces go on from there, so that a part is answered before its file is hashed. */
+/**
+ * `partThread` hashes single parts. It passes their pieces on to the file's thread, so that a part is answered before
+ * its file is hashed.
+ */
 export function createPartHashes(partThread: HashThread<null>): PartHashes {
   const fileThread = createHashThread<FileOpening>(new URL('./file-hash-worker.ts', import.meta.url))
-  /** By file: until it includes the parts that count. */
-  const including = new Map<string, Promise<unknown>>()
+  /** By file: resolves when the file's hash includes the recorded parts. */
+  const pending = new Map<string, Promise<unknown>>()
 
-  function include(file: string, whole: ThreadHash): Promise<unknown> | undefined {
-    const before = including.get(file)
-    // Without the thread the file is read again at its end.
-    const included = Promise.all([before, whole.answer().catch(() => {})]).finally(() => {
-      whole.close()
-      if (including.get(file) === included) including.delete(file)
+  function include(file: string, fileHash: ThreadHash): Promise<unknown> | undefined {
+    const previous = pending.get(file)
+    // Without the thread, the file is read again at its end.
+    const included = Promise.all([previous, fileHash.answer().catch(() => {})]).finally(() => {
+      fileHash.close()
+      if (pending.get(file) === included) pending.delete(file)
     })
-    including.set(file, included)
-    return before
+    pending.set(file, included)
+    return previous
   }
 
   const hashes: PartHashes = {
     along({ file, index, hasSha256 }, source, check) {
-      const whole = fileThread.begin({ file, index }, hasSha256 ? { done: recycle, ended } : undefined)
-      const own = hasSha256 ? partThread.begin(null, { done: passOn, ended() {} }) : null
+      const fileHash = fileThread.begin({ file, index }, hasSha256 ? { done: recycle, ended } : undefined)
+      const partHash = hasSha256 ? partThread.begin(null, { done: passOn, ended() {} }) : null
       function recycle(piece: Piece): void {
-        own?.recycle(piece)
+        partHash?.recycle(piece)
       }
       function ended(): void {
-        own?.close()
+        partHash?.close()
       }
       function passOn(piece: Piece): void {
-        if (piece) whole.pass(piece)
+        if (piece) fileHash.pass(piece)
       }
       const checksum = startChecksum()
-      const first = own ?? whole
+      const first = partHash ?? fileHash
       let digest = ''
       let isStored = false
       async function* pass(): AsyncGenerator<Buffer> {
         for await (const chunk of source) {
-          if (!own) checksum.update(chunk)
+          if (!partHash) checksum.update(chunk)
           first.take(chunk)
           yield chunk
           await first.drained()
         }
-        digest = own ? await own.end() : checksum.digest()
+        digest = partHash ? await partHash.end() : checksum.digest()
         check(digest)
       }
       return {
@@ -89,26 +92,26 @@ export function createPartHashes(partThread: HashThread<null>): PartHashes {
         digest: () => digest,
         async stored() {
           isStored = true
-          whole.tell(digest)
-          await include(file, whole)
+          fileHash.tell(digest)
+          await include(file, fileHash)
         },
         close() {
-          own?.close()
-          if (!isStored) whole.close()
+          partHash?.close()
+          if (!isStored) fileHash.close()
         },
       }
     },
     async ofFile(file, digests, readFrom) {
-      await including.get(file)
-      const whole = fileThread.begin({ file })
+      await pending.get(file)
+      const fileHash = fileThread.begin({ file })
       try {
-        const included = (await whole.answer()) as string[] // what the program answers to this opening
+        const included = (await fileHash.answer()) as string[] // the program's answer to this opening
         if (included.every((digest, i) => digest === digests[i])) {
-          if (included.length < digests.length) await takeAll(whole, await readFrom(included.length))
-          return withPrefix(await whole.end())
+          if (included.length < digests.length) await takeAll(fileHash, await readFrom(included.length))
+          return withPrefix(await fileHash.end())
         }
       } finally {
-        whole.close()
+        fileHash.close()
       }
       // Parts were replaced, perhaps at another gateway.
       hashes.forget(file)

@@ -17,7 +17,7 @@ export function findParts(db: Db, sessionId: string, fileId: string): Promise<Pa
   return partsOf(db, sessionId, fileId).execute()
 }
 
-/** Of these indexes, ordered. */
+/** The parts in a range of indexes, ordered. */
 export function findPartsBetween(
   db: Db,
   { session_id, file_id }: Pick<PartRow, 'session_id' | 'file_id'>,
@@ -64,7 +64,7 @@ export async function putPart(tx: Tx, part: PartRow): Promise<void> {
 
 type PartVersion = Pick<PartRow, 'session_id' | 'file_id' | 'part_index' | 'object_id' | 'sha256'>
 
-/** Compare-and-set, which finds nothing when the part was replaced. */
+/** The condition of a compare-and-set: matches nothing when the part was replaced. */
 const isVersion = ({ session_id, file_id, part_index, object_id, sha256 }: PartVersion) => {
   const version = { session_id, file_id, part_index, object_id, sha256 }
   return (eb: ExpressionBuilder<Schema, 'upload_parts'>) => eb.and(version)
@@ -105,7 +105,9 @@ export async function updatePart(
   return numUpdatedRows > 0n
 }
 
-/** Ends the parts of a file or of a whole session, and releases their objects, except the one that became the file. */
+/**
+ * Deletes the parts of a file or of a whole session, and releases their objects, except the one that became the file.
+ */
 export async function releaseParts(
   tx: Tx,
   of: { session_id: string; file_id?: string },
@@ -140,11 +142,11 @@ interface Gap {
   file_id: string
   /** The first missing index. */
   from: number
-  /** The next index that exists. */
+  /** The next existing index. */
   to: number
 }
 
-/** Missing indexes below the highest one that was ever received. */
+/** Missing indexes below the highest one ever received. */
 export function findGaps(db: Db, sessionId: string, fileIds: readonly string[], limit: number): Promise<Gap[]> {
   const parts = db
     .selectFrom('upload_parts')

@@ -1,5 +1,5 @@
-// The only way for bytes to become part of an upload, whichever door they come through. They are complete and durable
-// before; they count once this transaction is through.
+// The only way for bytes to become part of an upload, whatever the protocol. They are complete and durable beforehand;
+// they count once this transaction commits.
 
 import type { ServiceError } from '@svc/service/service-error'
 import { restrictionError } from '../../auth/restrictions.ts'
@@ -15,36 +15,39 @@ import { fileNotInSession, fileSealed, fileStored, fileTooLarge, sessionClosed, 
 import { deletePartsOf, findPartsBetween, type Part, putPart } from './part-store.ts'
 import { findSessionFile, lockSession, type Session, type SessionFile, updateSessionFile } from './store.ts'
 
-/** A part that is written, and not recorded. */
+/** A part that is written but not recorded. */
 export interface WrittenPart {
   index: number
   object: NewObject
-  /** The provider's name for it in the file's object; null when the object is its own. */
+  /** The provider's name for the part within the file's object; null when the part is its own object. */
   ref: string | null
-  /** As `part-digest.ts` writes it. */
+  /** In the format of `part-digest.ts`. */
   digest: string
-  /** Of the file's algorithm, base64; kept with the part. */
+  /** The base64 checksum of the file's algorithm; stored with the part. */
   checksum?: string | null
 }
 
 interface Recording {
   sessionId: string
   fileId: string
-  /** Who sent them; the key that opened the session needs access, too. */
+  /** The access of the sender. The key that opened the session needs access, too. */
   grant: Grant
-  /** In order. A later one may have the index of an earlier one, and replaces it. */
+  /** In order. A later part replaces an earlier one with the same index. */
   parts: readonly WrittenPart[]
-  /** For all parts of the file together. */
+  /** The limit for all parts of the file together. */
   maxBytes: number
-  /** Given for a file that grows at its end: it must have this many bytes, and each part replaces all from its index on. */
+  /**
+   * Set for a file that grows at its end: it must have this many bytes, and each part replaces all parts from its index
+   * on.
+   */
   offset?: number
-  /** Stores the file when it is whole, even if the client does not come back. */
+  /** Stores the file once it is complete, even if the client does not return. */
   isStored?: boolean
 }
 
 /**
- * `replaced`: parts that nothing names any more. `movedTo`: the file is not at the offset, or takes no parts now. After a
- * refusal nothing has changed, and the objects are left to the caller.
+ * `replaced`: parts that are no longer referenced. `movedTo`: the file is not at the offset, or accepts no parts now.
+ * After a refusal nothing has changed, and the caller must remove the objects.
  */
 export type Recorded =
   | { totalBytes: number; replaced: ReplacedPart[] }
@@ -63,7 +66,7 @@ export function recordParts(context: Context, recording: Recording): Promise<Rec
   })
 }
 
-/** A part may take long: its sender, or the session, may have been revoked meanwhile. */
+/** A part may take long: its sender or the session may have been revoked meanwhile. */
 async function obstacleOf(tx: Tx, session: Session, { grant }: Recording, now: number): Promise<ServiceError | null> {
   if (!(await isStillGranted(tx, session, grant))) return uploadTokenInvalid()
   if (!acceptsParts(session, now)) return sessionClosed()
@@ -79,12 +82,12 @@ export function maxFileBytes(context: Context, provider: string, { size_bytes }:
   return size_bytes ?? maxObjectBytes(context, provider)
 }
 
-/** A part is an object of its own, so the provider's limit applies to it. */
+/** A part is its own object, so the provider's limit applies to it. */
 export function maxPartBytes({ config, providers }: Context, provider: string): number {
   return Math.min(config.storage.partMaxBytes, providers.named(provider).maxBytes)
 }
 
-/** While its object is completed, a file takes no parts. */
+/** A file accepts no parts while its object is being completed. */
 export function isSealed({ upload_state }: SessionFile): boolean {
   return upload_state === 'sealed'
 }
@@ -101,7 +104,7 @@ async function record(tx: Tx, context: Context, session: Session, recording: Rec
   const [stays, goes] = [replaced.filter(isIn(file)), replaced.filter((part) => !isIn(file)(part))]
   const totalBytes = file.received_bytes + bytesOf(added.map(({ object }) => object.size)) - partBytes(replaced)
   if (totalBytes > maxBytes) return { refusal: fileTooLarge(maxBytes) }
-  // What was replaced in the file's object stays in it.
+  // A replaced part stays in the file's object.
   const stray = partBytes(stays)
   const arrived = totalBytes + stray - file.received_bytes
   const refusal = await reserveParts(tx, context, session, arrived, partBytes(goes))
@@ -125,7 +128,7 @@ async function record(tx: Tx, context: Context, session: Session, recording: Rec
   for (const part of added) await putPart(tx, rowOf(file, part, now))
   const last = added.at(-1)?.index ?? -1
   await updateSessionFile(tx, file, {
-    // A file that failed by its hash gets another chance.
+    // A file that failed by its hash may be tried again.
     state: 'open',
     error: null,
     content_hash: null,
@@ -139,7 +142,7 @@ async function record(tx: Tx, context: Context, session: Session, recording: Rec
   return { totalBytes, replaced: [...replaced, ...superseded] }
 }
 
-/** Parts in place belong to the object that the file has now, while that takes parts. */
+/** Parts in place must belong to the file's current object, which must accept parts. */
 function takes(file: SessionFile, parts: readonly WrittenPart[]): boolean {
   const isOpen = (object: NewObject) => file.object_id === object.id && file.upload_state === 'open'
   return !isSealed(file) && parts.every(({ object, ref }) => ref === null || isOpen(object))
@@ -147,9 +150,9 @@ function takes(file: SessionFile, parts: readonly WrittenPart[]): boolean {
 
 interface Plan {
   added: WrittenPart[]
-  /** Recorded before. */
+  /** Recorded earlier. */
   replaced: Part[]
-  /** Written for this recording, and not recorded. */
+  /** Written for this recording, but not recorded. */
   superseded: ReplacedPart[]
 }
 
@@ -158,8 +161,8 @@ async function planOf(tx: Tx, file: SessionFile, { parts, offset }: Recording): 
   const first = Math.min(...parts.map(({ index }) => index))
   const last = grows ? file.top_index : Math.max(...parts.map(({ index }) => index))
   const indexes = new Set(parts.map(({ index }) => index))
-  const known = first <= last ? await findPartsBetween(tx, file, first, last) : []
-  const replaced = known.filter(({ part_index }) => grows || indexes.has(part_index))
+  const existing = first <= last ? await findPartsBetween(tx, file, first, last) : []
+  const replaced = existing.filter(({ part_index }) => grows || indexes.has(part_index))
   let added: WrittenPart[] = []
   const superseded: ReplacedPart[] = []
   for (const part of parts) {
@@ -186,7 +189,7 @@ function partBytes(parts: readonly Part[]): number {
   return bytesOf(parts.map(({ size_bytes }) => size_bytes))
 }
 
-/** False, with none held, when the sweep has removed one because writing it took too long. */
+/** False, with none held, when the sweep has removed a part because writing it took too long. */
 async function holdAll(tx: Tx, { locker_id }: Session, parts: readonly WrittenPart[], now: number): Promise<boolean> {
   const held: string[] = []
   for (const { object, ref } of parts) {
@@ -220,10 +223,9 @@ function rowOf(
 }
 
 /**
- * Reserves quota for bytes that an upload has brought, less where they are fewer, and for those that it gives up with
- * that. Returns the error, reserving nothing, when the quota is exceeded. It locks the locker, so that parts which are
- * recorded together keep to the limit (T-56). The caller holds the lock of the session, and refuses one that is
- * restricted: what lifts that locks its sessions.
+ * Reserves quota for uploaded parts; a negative amount returns it. Returns the error, reserving nothing, when the quota
+ * is exceeded. Locks the locker, so that concurrent recordings respect the quota (T-56). The caller holds the lock of
+ * the session and rejects a restricted one: lifting a restriction locks the sessions.
  */
 async function reserveParts(
   tx: Tx,
@@ -237,7 +239,7 @@ async function reserveParts(
   return refusalOf(context, tx, await lockLocker(tx, locker_id), added)
 }
 
-/** The request that brings the last byte stores the file. A job does where that was cut off. */
+/** The request with the last byte stores the file. A job does so if that request was interrupted. */
 const STORED_LATER_SECONDS = 60
 
 async function storeLater(tx: Tx, { queue }: Context, { session_id }: Session): Promise<void> {

@@ -1,5 +1,5 @@
-// The token of an upload session. The session's id is derived from it, so that a wrong token is refused before the
-// database is read: without the token nobody learns which sessions exist.
+// The token of an upload session. The session's id is derived from it, so that a wrong token is rejected without a
+// database query: without the token, callers cannot learn which sessions exist.
 
 import { hash, timingSafeEqual } from 'node:crypto'
 import { toBase64Url } from '@svc/protocol/bytes'
@@ -22,7 +22,7 @@ export function uploadToken(token: string): NewToken {
   return { token, sessionId: sessionIdOf(token), tokenHash: digest(token).toString('hex') }
 }
 
-/** Half of a hash other than the stored one: it reveals nothing about the token. */
+/** Half of a different hash than the stored one, so it reveals nothing about the token. */
 export function sessionIdOf(token: string): string {
   return `us_${hash('sha256', `upload session ${token}`).slice(0, 32)}`
 }

@@ -1,4 +1,4 @@
-// Storing one file of an upload session: its parts become one object, which the locker takes as a file.
+// Stores one file of an upload session: its parts become one object, which the locker adopts as a file.
 
 import { withPrefix } from '@svc/protocol/bytes'
 import type { ServiceError } from '@svc/service/service-error'
@@ -11,7 +11,7 @@ import { findCurrent } from '../direct-uploads.ts'
 import { removeObject } from '../objects.ts'
 import { placeObjectIn } from '../place-object.ts'
 import { isChosen } from './choose-parts.ts'
-import { type CompletedFile, completeFile, noteComplete } from './complete-file.ts'
+import { type CompletedFile, completeFile, recordCompleted } from './complete-file.ts'
 import { copyParts, type Finalizing, type JoinedFile, nullIfLost, streamOf, underLease } from './copy-parts.ts'
 import { isFinalRefusal, otherFileThere } from './errors.ts'
 import { fileKey, uploadOf } from './open-parts.ts'
@@ -19,7 +19,7 @@ import { isSha256 } from './part-digest.ts'
 import { findParts, type Part, releaseParts } from './part-store.ts'
 import { findSessionFile, lockSession, type SessionFile, updateSessionFile } from './store.ts'
 
-/** Whether all parts are there: those that the client chose, or as far as the declared size and the indexes tell. */
+/** Whether all parts have arrived: the chosen parts, or all parts according to the declared size and the indexes. */
 export function isComplete(file: SessionFile): boolean {
   const { size_bytes, received_bytes, part_count, top_index } = file
   if (isChosen(file)) return true
@@ -28,14 +28,14 @@ export function isComplete(file: SessionFile): boolean {
   return (isEmpty || isWithoutGaps) && (size_bytes ?? received_bytes) === received_bytes
 }
 
-/** How often to start over when parts change meanwhile. Then the file stays open. */
+/** Attempts when parts change meanwhile. After the last one the file stays open. */
 const MAX_ATTEMPTS = 3
 
 export type StoreOutcome = 'done' | 'superseded' | 'restricted'
 
 /**
- * Stores a complete file; an incomplete one stays open. `superseded`: another gateway has taken over the session, or the
- * session was revoked. `restricted`: the locker takes nothing for now.
+ * Stores a complete file; an incomplete one stays open. `superseded`: another gateway has taken over the session, or
+ * the session was revoked. `restricted`: the locker is restricted.
  */
 export async function storeFile(
   context: Context,
@@ -65,7 +65,7 @@ export async function storeFile(
   return 'done'
 }
 
-/** Nothing was changed. A file that is refused stays open: there may be room for it after a renewal. */
+/** Nothing was changed. A rejected file stays open: a renewal may add quota for it. */
 function outcomeOf(error: unknown): 'superseded' | 'restricted' | { refusal: ServiceError } {
   if (error instanceof AccessEnded) return 'superseded'
   if (isRestrictionError(error)) return 'restricted'
@@ -73,12 +73,12 @@ function outcomeOf(error: unknown): 'superseded' | 'restricted' | { refusal: Ser
   throw error
 }
 
-/** The condition came with the file: no other try has another outcome. */
+/** The condition belongs to the file, so a retry cannot succeed. */
 function isNameTaken(file: SessionFile, { code }: ServiceError): boolean {
   return code === 'PRECONDITION_FAILED' && !isChosen(file)
 }
 
-/** Its parts are of no more use. */
+/** Fails the file and releases its parts. */
 async function refuse(context: Context, finalizing: Finalizing, file: SessionFile): Promise<StoreOutcome> {
   const { session_id, file_id } = file
   const isLeased = await underLease(context, finalizing, file, async (tx) => {
@@ -112,7 +112,7 @@ async function joinParts(
     : copyParts(context, finalizing, file, parts)
 }
 
-/** Its object becomes the file's. */
+/** The object of the only part becomes the object of the file. */
 async function onlyPart(
   context: Context,
   finalizing: Finalizing,
@@ -128,7 +128,7 @@ async function onlyPart(
   return { object: { id: object_id, ref: provider_ref, size: size_bytes }, contentHash, isHeld: true }
 }
 
-/** One transaction changes the locker and the session. */
+/** Changes the locker and the session in one transaction. */
 async function commitFile(
   tx: Tx,
   context: Context,
@@ -144,7 +144,7 @@ async function commitFile(
   if (current?.state !== 'open' || current.revision !== file.revision) return 'changed'
   if (expectedHash !== null && expectedHash !== contentHash) {
     await updateSessionFile(tx, file, { state: 'failed', error: 'HASH_MISMATCH', content_hash: contentHash })
-    if ('completed' in joined) await noteComplete(tx, file, joined.completed)
+    if ('completed' in joined) await recordCompleted(tx, file, joined.completed)
     return 'refused'
   }
   await updateSessionFile(tx, file, { state: 'stored', content_hash: contentHash })

@@ -1,5 +1,5 @@
-// Taking a part of a file, whichever door it comes through. A part counts once it is complete, durable and has the
-// declared hash. A broken connection leaves nothing.
+// Stores a part of a file, whatever the protocol. A part counts once it is complete, durable and matches the declared
+// hash. A broken connection leaves nothing behind.
 
 import type { Readable } from 'node:stream'
 import { bare, withPrefix } from '@svc/protocol/bytes'
@@ -24,19 +24,19 @@ import { findPart } from './part-store.ts'
 import { acceptsParts, isSealed, maxFileBytes, recordParts, type WrittenPart } from './record-parts.ts'
 import { findSessionFile, type Session, type SessionFile } from './store.ts'
 
-/** A part on its way. */
+/** A part that is being received. */
 export interface ArrivingPart {
   session: Session
   file: SessionFile
-  /** Who sends it. */
+  /** The access of the sender. */
   grant: Grant
   maxPartBytes: number
   bytes: Readable
-  /** Null when it is not known in advance. */
+  /** Null when unknown in advance. */
   size: number | null
-  /** Null when it is not known before the last byte. */
+  /** Null when unknown before the last byte. */
   index: number | null
-  /** Whether the part shall have a SHA-256 of its own, which takes as long as the file's. Small ones always have one. */
+  /** Whether to compute the part's own SHA-256, which takes as long as the file's. Small parts always get one. */
   hasSha256: boolean
   /** Available after the last byte: in JSON, the fields may follow the data. */
   declared(): DeclaredPart
@@ -44,22 +44,22 @@ export interface ArrivingPart {
 
 export interface DeclaredPart {
   index: number
-  /** The bytes must have each of these hashes, which carry the prefix. */
+  /** The bytes must have each of these hashes, which include the prefix. */
   hashes: readonly string[]
-  /** Of the file's algorithm, base64; kept with the part. */
+  /** The base64 checksum of the file's algorithm; stored with the part. */
   checksum?: string | null
 }
 
 export interface StoredPart {
   index: number
   size: number
-  /** As `part-digest.ts` writes it. */
+  /** In the format of `part-digest.ts`. */
   digest: string
-  /** Of all parts of the file. */
+  /** The bytes of all parts of the file. */
   totalBytes: number
 }
 
-/** Refuses before the body is read. */
+/** Rejects a part before its body is read. */
 export async function requireOpenFile(context: Context, session: Session, fileId: string): Promise<SessionFile> {
   if (!acceptsParts(session, unixNow(context))) throw sessionClosed()
   const file = await findSessionFile(context.database.db, session.session_id, fileId)
@@ -69,7 +69,7 @@ export async function requireOpenFile(context: Context, session: Session, fileId
   return file
 }
 
-/** From this size on a part is large, and written where it stays: so is what follows, as the last part. */
+/** From this size on a part is large and is written in place, and so is a smaller last part that follows. */
 const LARGE_BYTES = 256 * 1024
 
 export async function storePart(context: Context, arriving: ArrivingPart): Promise<StoredPart> {
@@ -83,7 +83,10 @@ export async function storePart(context: Context, arriving: ArrivingPart): Promi
     : storeAside(context, arriving, maxBytes)
 }
 
-/** Before the bytes are read. A file of no declared size may bring one part too many: it is counted when it is stored. */
+/**
+ * Runs before the bytes are read. A file without a declared size may exceed the quota by one part, which is counted
+ * when it is stored.
+ */
 export async function requireQuotaForPart(
   context: Context,
   { locker_id }: Session,
@@ -97,7 +100,7 @@ export async function requireQuotaForPart(
   if (locker) await requireQuota(context, locker, { named, parts, trash: 0 })
 }
 
-/** With a SHA-256, which is the file's where this is its only part. */
+/** Gives the part a SHA-256, which is the hash of the file if this is its only part. */
 async function storeAside(context: Context, arriving: ArrivingPart, maxBytes: number): Promise<StoredPart> {
   const hashed = hashAlong(context.hashThread, arriving.bytes as AsyncIterable<Buffer>, arriving.size)
   try {
@@ -108,15 +111,15 @@ async function storeAside(context: Context, arriving: ArrivingPart, maxBytes: nu
   }
 }
 
-interface Place {
+interface PartPosition {
   index: number
   size: number
   maxBytes: number
 }
 
-async function storeLarge(context: Context, arriving: ArrivingPart, place: Place): Promise<StoredPart> {
+async function storeLarge(context: Context, arriving: ArrivingPart, position: PartPosition): Promise<StoredPart> {
   const { session, file } = arriving
-  const { index, size, maxBytes } = place
+  const { index, size, maxBytes } = position
   const hasSha256 = arriving.hasSha256 || size < LARGE_BYTES || (await context.mayBeReadByOlderRelease())
   const source = arriving.bytes as AsyncIterable<Buffer>
   const passing = context.partHashes.along({ file: fileKey(file), index, hasSha256 }, source, (digest) => {
@@ -124,12 +127,12 @@ async function storeLarge(context: Context, arriving: ArrivingPart, place: Place
     if (difference) throw difference
   })
   const { bytes } = passing
-  // What is refused cannot be taken out of the object again, so that it must not come in. And a provider may replace the
-  // part before, although it counts until this one is recorded; or it keeps all of them (T-11).
+  // A rejected part cannot be removed from the object, so it must not be written there. A provider may also overwrite
+  // the previous part, which counts until this one is recorded, or keep both (T-11).
   const isRefused = Math.max(file.received_bytes, index * size) + size > maxBytes
   const isNew = !isRefused && !(await findPart(context.database.db, { ...file, part_index: index }))
   try {
-    const inPlace = isNew ? await writeInPlace(context, session, file, { ...place, isLast: false }, bytes) : null
+    const inPlace = isNew ? await writeInPlace(context, session, file, { ...position, isLast: false }, bytes) : null
     const written = inPlace ?? { object: await writeAside(context, arriving, bytes), ref: null }
     const recorded = await recordPart(context, arriving, { ...written, digest: passing.digest() }, maxBytes)
     await passing.stored()
@@ -139,7 +142,7 @@ async function storeLarge(context: Context, arriving: ArrivingPart, place: Place
   }
 }
 
-/** With the file's type: if this is the only part, its object becomes the file's. */
+/** Uses the file's type: if this is the only part, its object becomes the file's object. */
 async function writeAside(
   context: Context,
   { session: { provider }, file, size, maxPartBytes }: ArrivingPart,
@@ -148,7 +151,7 @@ async function writeAside(
   try {
     return await writeObject(context, provider, bytes, { contentType: file.content_type, size })
   } catch (error) {
-    // A body without a declared length: here the part is too large, not the file.
+    // The body had no declared length: here the part is too large, not the file.
     const isTooLarge = error instanceof ServiceError && error.code === 'UPLOAD_TOO_LARGE'
     throw isTooLarge ? partTooLarge(maxPartBytes) : error
   }
@@ -172,13 +175,13 @@ async function recordPart(
     await dropPart(context, session, part)
     throw 'refusal' in recorded ? recorded.refusal : fileSealed()
   }
-  // Others are left to the sweep: a copy of the file may be reading them.
+  // The other objects are left to the sweep: a copy of the file may be reading them.
   for (const { object_id, part_ref } of recorded.replaced)
     if (part_ref !== null) await discardPart(context, session, { object_id, part_ref })
   return { index, size: part.object.size, digest: part.digest, totalBytes: recorded.totalBytes }
 }
 
-/** From what the client declares: where it declares hashes, the digest is one. */
+/** Compares the declared hashes with the digest, which is a SHA-256 if hashes are declared. */
 function differenceOf({ hashes }: DeclaredPart, digest: string): ServiceError | null {
   const actual = withPrefix(digest)
   const expected = hashes.find((hash) => hash !== actual)

@@ -6,7 +6,7 @@ export type SessionRow = Selectable<UploadSessionTable>
 
 const LOCKER_FACTS = ['provider', ...ACCESS] as const
 
-/** A session with the facts of its locker. */
+/** A session with the relevant columns of its locker. */
 export type Session = SessionRow & Pick<Locker, (typeof LOCKER_FACTS)[number]>
 export type SessionFile = Selectable<UploadSessionFileTable>
 
@@ -28,7 +28,10 @@ function sessions(db: Db) {
     .select(LOCKER_FACTS)
 }
 
-/** Every change of a session, its files or its parts takes this lock first, so that gateways make them one at a time. */
+/**
+ * Every change to a session, its files or its parts takes this lock first, so that gateways change it one after
+ * another.
+ */
 export async function lockSessions(tx: Tx, sessionIds: readonly string[]): Promise<Map<string, Session>> {
   const rows = await sessions(tx)
     .where('session_id', 'in', sessionIds)
@@ -63,7 +66,7 @@ export async function findSessionFile(db: Db, sessionId: string, fileId: string)
   return row ?? null
 }
 
-/** The file of this name that the session has put into its locker. */
+/** The named file that the session has stored in its locker. */
 export async function findStored(db: Db, sessionId: string, filename: string): Promise<SessionFile | null> {
   const row = await db
     .selectFrom('upload_session_files')
@@ -88,7 +91,7 @@ export async function updateSessionFile(
     .execute()
 }
 
-/** False while another gateway has the lease, and when the session is closed or long over. */
+/** False while another gateway holds the lease, and when the session is closed or expired long ago. */
 export async function leaseSession(
   tx: Tx,
   sessionId: string,
@@ -135,8 +138,8 @@ export async function endSession(
 }
 
 /**
- * Ends sessions with the S3 key that opened them, also those that a gateway is finalizing: it stores nothing more. They are
- * closed as sessions are whose time is over, and not before a restriction of the locker is lifted.
+ * Expires the sessions that an S3 key opened, including those that a gateway is finalizing, which then stores nothing
+ * more. They are closed like other expired sessions, and not before a restriction of the locker is lifted.
  */
 export async function expireSessionsOfKey(tx: Tx, lockerId: string, accessKeyId: string): Promise<void> {
   await tx
@@ -150,7 +153,7 @@ export async function expireSessionsOfKey(tx: Tx, lockerId: string, accessKeyId:
 
 interface SweepTimes {
   now: number
-  /** Sessions that expired before this are closed, even if their finalization was cut off. */
+  /** Sessions that expired before this are closed, even if their finalization was interrupted. */
   resumedAfter: number
 }
 
@@ -164,7 +167,7 @@ export async function findExpiredSessions(db: Db, { now, resumedAfter }: SweepTi
   return rows.map(({ session_id }) => session_id)
 }
 
-/** Sessions with a lease that ended without a result; of one locker only where one is given. */
+/** Sessions whose lease ended without a result; of one locker only, if `lockerId` is given. */
 export async function findAbandonedSessions(
   db: Db,
   { now, resumedAfter }: SweepTimes,
@@ -179,7 +182,7 @@ export async function findAbandonedSessions(
   return rows.map(({ session_id }) => session_id)
 }
 
-/** A locker that is restricted keeps its sessions. */
+/** Sessions of a restricted locker are excluded. */
 function selectOpen(db: Db, limit: number) {
   return db
     .selectFrom('upload_sessions')
@@ -199,7 +202,7 @@ function selectOpen(db: Db, limit: number) {
     .limit(limit)
 }
 
-/** All that are open. */
+/** Extends all open sessions. */
 export async function extendSessions(tx: Tx, lockerId: string, seconds: number): Promise<void> {
   await tx
     .updateTable('upload_sessions')
@@ -209,7 +212,7 @@ export async function extendSessions(tx: Tx, lockerId: string, seconds: number):
     .execute()
 }
 
-/** True when there may be more. */
+/** True when more sessions may remain. */
 export async function deleteClosedSessions(tx: Tx, closedBefore: number, limit: number): Promise<boolean> {
   const rows = await tx
     .selectFrom('upload_sessions')

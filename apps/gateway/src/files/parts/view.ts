@@ -1,6 +1,6 @@
-// The view of an upload: a read-only id for clients that may only upload. It takes the place of the receipt id in a public
-// link and opens the files that one session has stored, until the session's token expires. It is derived from the id of the
-// session, so nothing is stored.
+// The view of an upload: a read-only id for clients that may only upload. It replaces the receipt id in a public link
+// and shows the files that one session has stored, until the session's token expires. It is derived from the session's
+// id, so nothing is stored.
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { toBase64Url, utf8 } from '@svc/protocol/bytes'
@@ -12,7 +12,7 @@ import { findSession, type Session } from './store.ts'
 /** `us_….` and 43 characters, which only gateways with the same key for short URLs can derive. */
 export type ViewId = (sessionId: string) => string
 
-/** Tokens of short URLs are JSON objects, so none ever has this signature, which stays secret. */
+/** Tokens of short URLs are JSON objects, so none of them has this signature. It stays secret. */
 const DOMAIN = utf8('svc/upload-views/v1')
 
 export function createViewIds(signer: Ed25519Signer): ViewId {
@@ -20,12 +20,12 @@ export function createViewIds(signer: Ed25519Signer): ViewId {
   return (sessionId) => `${sessionId}.${toBase64Url(createHmac('sha256', secret).update(sessionId).digest())}`
 }
 
-/** Neither receipt ids nor the handles of public links begin so. */
+/** Neither receipt ids nor the handles of public links begin like this. */
 export function isViewId(id: string): boolean {
   return id.startsWith('us_')
 }
 
-/** The session that is seen by it; null for one that does not exist, is over, or whose opener has lost access. */
+/** The session of a view; null if it does not exist, is over, or its opener has lost access. */
 export async function findViewed(context: Context, id: string): Promise<Session | null> {
   const [sessionId = ''] = id.split('.')
   if (!isSame(context.viewId(sessionId), id)) return null

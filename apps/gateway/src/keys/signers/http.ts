@@ -1,5 +1,6 @@
-// A signer that speaks HTTP: a key management service, or a small program before a hardware key, over TCP or a socket.
-// It gets `POST {"purpose", "public_key_hex", "message_hex"}` and answers `{"signature_hex"}`. docs/operations.md.
+// A signer that speaks HTTP: a key management service, or a small program in front of a hardware key, over TCP or a
+// socket. It receives `POST {"purpose", "public_key_hex", "message_hex"}` and answers `{"signature_hex"}`
+// (docs/operations.md).
 
 import { type ClientRequest, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http'
 import { request as httpsRequest } from 'node:https'
@@ -24,10 +25,10 @@ export async function signByHttp(key: ExternalKey, message: Uint8Array, signal: 
     ...(token !== null && { authorization: `Bearer ${token}` }),
   }
   const { status, text } = await send(open(key, { method: 'POST', headers, signal }), body)
-  if (status !== 200) throw new Error(`the signer answered ${status}`)
+  if (status !== 200) throw new Error(`the signer answered with status ${status}`)
   const { signature_hex } = JSON.parse(text) as { signature_hex?: unknown }
   const signature = typeof signature_hex === 'string' ? fromHex(signature_hex, 64) : null
-  if (!signature) throw new Error('the signer answered no signature')
+  if (!signature) throw new Error('the answer of the signer contains no signature')
   return signature
 }
 

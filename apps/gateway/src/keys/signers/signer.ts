@@ -1,4 +1,4 @@
-// A key that signs: here, or elsewhere behind the same interface (ADD-38).
+// A key that signs, in this process or at an external signer, behind one interface (ADD-38).
 
 import { limit } from '@svc/concurrency/locks'
 import { asciiBytes, fromHex } from '@svc/protocol/bytes'
@@ -12,7 +12,7 @@ import { signBySshAgent } from './ssh-agent.ts'
 
 export interface KeySigner {
   publicKey: Uint8Array
-  /** Throws `signing_key_unavailable` where the key is elsewhere and cannot be reached. */
+  /** Throws `signing_key_unavailable` if the external signer cannot be reached. */
   sign(message: Uint8Array): Promise<Uint8Array>
 }
 
@@ -22,18 +22,18 @@ export function openSigner(source: KeySource): KeySigner {
   return { publicKey, sign: async (message) => sign(message) }
 }
 
-/** Signs something that means nothing, to see whether the key is there. */
+/** Signs a meaningless message to check whether the key is available. */
 export function trySigner(signer: KeySigner): Promise<Uint8Array> {
   return signer.sign(asciiBytes(`${SIGNER_CHECK_TAG}\0`))
 }
 
-/** For both attempts, the wait for a place included. */
+/** For both attempts, including the wait for a slot. */
 const DEADLINE_MS = 5_000
 const ATTEMPTS = 2
 const AT_ONCE = 16
 
 function externalSigner(key: ExternalKey): KeySigner {
-  const publicKey = fromHex(key.publicKeyHex, 32) as Uint8Array // the settings were checked
+  const publicKey = fromHex(key.publicKeyHex, 32) as Uint8Array // checked when the settings were read
   const verifier = ed25519PublicKey(publicKey) as Ed25519Verifier
   const ask = key.signer.startsWith('ssh-agent:') ? signBySshAgent : signByHttp
   const inTurn = limit(AT_ONCE)
@@ -47,7 +47,7 @@ function externalSigner(key: ExternalKey): KeySigner {
       return ask(key, message, signal)
     })
     const signature = await Promise.race([answer, deadline])
-    if (!verifier.verify(message, signature)) throw new Error('the signer answered a signature that does not hold')
+    if (!verifier.verify(message, signature)) throw new Error('the signer answered with an invalid signature')
     return signature
   }
 
@@ -67,7 +67,7 @@ function externalSigner(key: ExternalKey): KeySigner {
 }
 
 function unavailable({ publicKeyHex }: ExternalKey, cause: unknown): ServiceError {
-  return new ServiceError('signing_key_unavailable', `the signer of ${issuerKeyId(publicKeyHex)} cannot be used now`, {
+  return new ServiceError('signing_key_unavailable', `the signer of ${issuerKeyId(publicKeyHex)} is unavailable`, {
     hint: 'nothing was changed: send the same request again',
     headers: { 'retry-after': '5' },
     cause,

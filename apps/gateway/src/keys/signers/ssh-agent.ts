@@ -1,5 +1,5 @@
-// A key in an ssh-agent, which needs no program of ours: the agent protocol (draft-ietf-sshm-ssh-agent) over its socket.
-// `ssh-ed25519` signatures are plain Ed25519 signatures of the bytes.
+// Signs with a key in an ssh-agent, by the agent protocol (draft-ietf-sshm-ssh-agent) over its socket. `ssh-ed25519`
+// signatures are plain Ed25519 signatures of the bytes.
 
 import { connect } from 'node:net'
 import { fromHex } from '@svc/protocol/bytes'
@@ -10,7 +10,7 @@ const SIGN_RESPONSE = 14
 const MAX_ANSWER_BYTES = 64 * 1024
 
 export async function signBySshAgent(key: ExternalKey, message: Uint8Array, signal: AbortSignal): Promise<Uint8Array> {
-  const publicKey = fromHex(key.publicKeyHex, 32) as Uint8Array // the settings were checked
+  const publicKey = fromHex(key.publicKeyHex, 32) as Uint8Array // checked when the settings were read
   const blob = Buffer.concat([string('ssh-ed25519'), string(publicKey)])
   const request = Buffer.concat([Buffer.of(SIGN_REQUEST), string(blob), string(message), uint32(0)])
   const answer = await exchange(key.signer.slice('ssh-agent:'.length), string(request), signal)
@@ -22,7 +22,7 @@ export async function signBySshAgent(key: ExternalKey, message: Uint8Array, sign
   return Uint8Array.from(signature)
 }
 
-/** One request for each connection: agents serve many, and a broken one ends with its request. */
+/** Opens one connection for each request: agents serve many, and a broken connection ends with its request. */
 async function exchange(path: string, request: Buffer, signal: AbortSignal): Promise<Buffer> {
   const socket = connect({ path, signal })
   try {
@@ -30,10 +30,10 @@ async function exchange(path: string, request: Buffer, signal: AbortSignal): Pro
     let received = Buffer.alloc(0)
     for await (const chunk of socket as AsyncIterable<Buffer>) {
       received = Buffer.concat([received, chunk])
-      if (received.length > MAX_ANSWER_BYTES) throw new Error('the ssh-agent answers too much')
+      if (received.length > MAX_ANSWER_BYTES) throw new Error('the answer of the ssh-agent is too large')
       if (received.length >= 4 && received.length >= 4 + received.readUInt32BE(0)) return readString(received)[0]
     }
-    throw new Error('the ssh-agent hung up')
+    throw new Error('the ssh-agent closed the connection')
   } finally {
     socket.destroy()
   }
@@ -50,9 +50,9 @@ function uint32(value: number): Buffer {
   return bytes
 }
 
-/** The string at the beginning, and what follows it. */
+/** Returns the string at the beginning and the bytes after it. */
 function readString(bytes: Buffer): [string: Buffer, rest: Buffer] {
   const length = bytes.length >= 4 ? bytes.readUInt32BE(0) : Number.POSITIVE_INFINITY
-  if (4 + length > bytes.length) throw new Error('the ssh-agent answers in another form')
+  if (4 + length > bytes.length) throw new Error('the answer of the ssh-agent is malformed')
   return [bytes.subarray(4, 4 + length), bytes.subarray(4 + length)]
 }

@@ -1,4 +1,4 @@
-// The client of the registry on the EVM chain. Callers note a transaction between `prepare` and `send`.
+// The client of the registry on the EVM chain. Callers record a transaction between `prepare` and `send`.
 
 import { ROLES } from '@svc/api/networks'
 import { MERKLE_REGISTRY_ABI as abi, MERKLE_REGISTRY_BYTECODE } from '@svc/contracts/merkle-registry'
@@ -33,7 +33,7 @@ export function createEvmRegistry({ rpcUrls, privateKey, contract }: EvmRegistry
     return decodeEntry(await client.readContract(call).catch(rejectReading))
   }
 
-  /** Repeats the call at the block where it failed. Old blocks may be gone; then the reason is `refused`. */
+  /** Repeats the call at the block where it failed. If that block is pruned, the reason is `refused`. */
   async function reasonOf(raw: Hex, block: number): Promise<Objection> {
     const { data = '0x' } = parseTransaction(raw)
     try {
@@ -55,7 +55,10 @@ export function createEvmRegistry({ rpcUrls, privateKey, contract }: EvmRegistry
     address: account.address,
     read,
 
-    /** Signs with the next free nonce, which stays free until it is sent: two prepared transactions may share it. */
+    /**
+     * Signs with the next free nonce, which stays free until the transaction is sent: two prepared transactions may
+     * share it.
+     */
     async prepare(receiptId: string, entry: RegistryEntry): Promise<SignedTransaction | 'there_already'> {
       // Reading also detects a wrong address: without a contract, any transaction would land and write nothing.
       const current = await read(receiptId)
@@ -65,12 +68,12 @@ export function createEvmRegistry({ rpcUrls, privateKey, contract }: EvmRegistry
       return account.sign({ ...call, ...costs }).catch(rejectWriting)
     },
 
-    /** After `nonce_taken` the transaction will never land: prepare another. After `sent` it may: ask `outcome`. */
+    /** After `nonce_taken` the transaction can never land: prepare another. After `sent` it may land: ask `outcome`. */
     send: account.send,
 
     outcome,
 
-    /** Asks until the outcome is known or the time is up, and resends the transaction now and then. */
+    /** Asks until the outcome is known or the time is up, and resends the transaction at intervals. */
     watch: (signed: SignedTransaction, timeoutMs: number): Promise<EntryOutcome> =>
       watchOutcome<EntryOutcome>({ ask: () => outcome(signed), resend: () => account.send(signed.raw), timeoutMs }),
 
@@ -83,7 +86,7 @@ export function createEvmRegistry({ rpcUrls, privateKey, contract }: EvmRegistry
   }
 }
 
-/** Signs, and does not send, the transaction that creates a registry owned by the account. */
+/** Signs the transaction that creates a registry owned by the account, but does not send it. */
 export async function prepareDeployment(account: EvmAccount): Promise<SignedTransaction & { contract: Address }> {
   const call = { data: MERKLE_REGISTRY_BYTECODE } as const
   const signed = await account.sign({ ...call, ...(await account.costs(call)) })

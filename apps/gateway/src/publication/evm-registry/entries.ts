@@ -1,22 +1,24 @@
-// Writes statements to the registry on the EVM chain: the newest one of each receipt.
+// Writes statements to the registry on the EVM chain: the newest statement of each receipt.
 
 import { PermanentError } from '@svc/database/queue/queue'
 import { maxFeeGwei, type SignedTransaction } from '@svc/payments/evm/account'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { ServiceError } from '@svc/service/service-error'
 import type { Hex } from 'viem'
-import { giveBack } from '../../budgets/budgets.ts'
+import { releaseSpending } from '../../budgets/budgets.ts'
 import { type Context, unixNow } from '../../context.ts'
 import type { RegistryEntryTable, Tx } from '../../db/schema.ts'
 import type { StatementRecord } from '../../evidence/record.ts'
 import { findStatement } from '../../evidence/store.ts'
 import { type Attempt, delayOf, limitsOf, type Publisher, publish } from '../publisher.ts'
-import { noteOfStatement, type Statement } from '../store.ts'
+import { documentIdOfStatement, type Statement } from '../store.ts'
 import type { EntryOutcome, EvmRegistry } from './client.ts'
 import { RegistryError } from './errors.ts'
 import { changeEntry, type EntryChange, findEntry, openEntries, putEntry, sentEntries } from './store.ts'
 
-/** Queues the newest statement of a receipt. `slot` is that of its anchor on the primary chain, or 0 without one. */
+/**
+ * Queues the newest statement of a receipt. `slot` is the slot of its anchor on the primary chain, or 0 without one.
+ */
 export async function queueEntry(
   tx: Tx,
   { queue, evmRegistry }: Pick<Context, 'queue' | 'evmRegistry'>,
@@ -48,21 +50,21 @@ export async function queueEntry(
 
 const RETRY_LIMIT = 50
 
-type SentEntry = RegistryEntryTable & { tx: Hex; raw: Hex } // noted together
+type SentEntry = RegistryEntryTable & { tx: Hex; raw: Hex } // recorded together
 
 export const ENTRIES: Publisher<SentEntry, EntryOutcome> = {
   job: 'bridge-retry',
   seconds: 600,
   isOn: ({ evmRegistry }) => evmRegistry !== null,
   open: async ({ database }) => (await sentEntries(database.db, RETRY_LIMIT)) as SentEntry[],
-  /** Only what is final counts as landed. */
+  /** Only final transactions count as landed. */
   landed: async () => [],
   outcomes: ({ evmRegistry }, sent) => Promise.all(sent.map((each) => evmRegistry!.outcome(each).catch(pending))),
-  notesOf: noteOfStatement,
+  documentsOf: documentIdOfStatement,
   send: ({ evmRegistry }, { raw }) => evmRegistry!.send(raw),
   waitFor: ({ evmRegistry, config }, sent) => evmRegistry!.watch(sent, config.anchors.waitSeconds * 1000),
   record: recordEntry,
-  /** What was open is left to the next run. */
+  /** The next run publishes what was open. */
   async publishDue(context, open) {
     const known = new Set(open.map(({ receipt_id }) => receipt_id))
     const due = await openEntries(context.database.db, unixNow(context), RETRY_LIMIT)
@@ -73,13 +75,13 @@ export const ENTRIES: Publisher<SentEntry, EntryOutcome> = {
   },
 }
 
-/** While no node answers. */
+/** For the time while no node answers. */
 function pending(error: unknown): { outcome: 'pending' } {
   if (error instanceof RegistryError) return { outcome: 'pending' }
   throw error
 }
 
-/** A transaction that will never land is forgotten: then another may be signed for the entry. */
+/** Deletes a transaction that can never land, so that another may be signed for the entry. */
 async function recordEntry(context: Context, entry: SentEntry, found: EntryOutcome): Promise<RegistryError | null> {
   const { commit } = context.database
   const { tx: hash } = entry
@@ -91,30 +93,30 @@ async function recordEntry(context: Context, entry: SentEntry, found: EntryOutco
   }
   if (found.outcome === 'failed') {
     const error = new RegistryError(found.reason, `transaction ${hash} failed`)
-    await commit((tx) => changeEntry(tx, entry, { ...FORGOTTEN, ...reasonOf(error) }))
+    await commit((tx) => changeEntry(tx, entry, { ...WITHOUT_TRANSACTION, ...reasonOf(error) }))
     return error
   }
   await forgetTransaction(context, entry)
   return null
 }
 
-const FORGOTTEN = { state: 'waiting', tx: null, raw: null } as const
+const WITHOUT_TRANSACTION = { state: 'waiting', tx: null, raw: null } as const
 
-/** This one never landed, so it cost nothing. */
+/** The transaction never landed, so it cost nothing. */
 async function forgetTransaction({ database }: Context, entry: RegistryEntryTable): Promise<void> {
   await database.commit(async (tx) => {
-    if ((await changeEntry(tx, entry, FORGOTTEN)) && entry.tx !== null) await giveBack(tx, entry.tx)
+    if ((await changeEntry(tx, entry, WITHOUT_TRANSACTION)) && entry.tx !== null) await releaseSpending(tx, entry.tx)
   })
 }
 
-/** How a failure is recorded with the entry. One that is older than what the registry has need not be written. */
+/** How a failure is recorded with the entry. An entry older than the registry's need not be written. */
 function reasonOf({ why, message }: RegistryError) {
   return why === 'older' ? ({ state: 'done', error: null } as const) : { error: `${why}: ${message}` }
 }
 
 /**
- * Throws when the entry cannot be written now; the reason is recorded with it. An entry that the budget does not allow
- * yet is `deferred`: it is left to the next run of the watch.
+ * Throws if the entry cannot be written now; the reason is recorded with it. An entry that exceeds the budget is
+ * `deferred` to the next run of the watch.
  */
 export async function writeEntry(context: Context, receiptId: string): Promise<'done' | 'deferred'> {
   const { evmRegistry, database } = context
@@ -131,7 +133,7 @@ export async function writeEntry(context: Context, receiptId: string): Promise<'
   }
 }
 
-/** `known`: the entry as this run has read it last. */
+/** `known`: the entry as this run has last read it. */
 function attemptOf(
   context: Context,
   registry: EvmRegistry,
@@ -140,7 +142,7 @@ function attemptOf(
   const { db, commit } = context.database
   const { receipt_id } = known.entry
   const account = { budget: 'evm_registry', limits: limitsOf(context, 'entry', receipt_id) } as const
-  /** Does nothing where a transaction is noted. */
+  /** Does nothing if a transaction is recorded. */
   const change = (tx: Tx, to: EntryChange) => changeEntry(tx, { ...known.entry, tx: null }, to)
 
   async function read(): Promise<RegistryEntryTable | null> {
@@ -169,7 +171,7 @@ function attemptOf(
     insert: (tx, { tx: hash, raw }) => change(tx, { state: 'sent', tx: hash, raw, error: null, deferred_until: null }),
     costs: ({ tx, raw }) => [{ ...account, tx, amount: maxFeeGwei(raw) }],
     async remove(tx, { tx: hash }) {
-      await changeEntry(tx, { ...known.entry, tx: hash }, FORGOTTEN)
+      await changeEntry(tx, { ...known.entry, tx: hash }, WITHOUT_TRANSACTION)
     },
     async defer(tx, refusal) {
       const deferred_until = unixNow(context) + delayOf(context, refusal)
@@ -177,20 +179,20 @@ function attemptOf(
       return (await change(tx, { deferred_until, error })) ? 'deferred' : null
     },
     async send({ tx, raw }) {
-      await context.continuity.requireWritten(...(await noteOfStatement(db, known.entry)))
+      await context.continuity.requireWritten(...(await documentIdOfStatement(db, known.entry)))
       if ((await registry.send(raw)) === 'nonce_taken') await forgetTransaction(context, { ...known.entry, tx })
     },
   }
 }
 
-/** Only the operator can solve these. */
+/** Only the admin can solve these. */
 function isPermanent({ why }: RegistryError): boolean {
   return why === 'not_owner' || why === 'not_a_registry' || why === 'refused'
 }
 
 /**
- * Writes the open entry of one receipt, or the oldest of all, including those whose job has given up. For callers that
- * repeat a call which answers 5xx (INT-05).
+ * Writes the open entry of one receipt, or the oldest open entries of all, including those whose job has ended in
+ * failure. For callers that repeat a call after a 5xx (INT-05).
  */
 export async function retryEntries(
   context: Context,

@@ -7,7 +7,7 @@ import { encodeFunctionData, type Hex, zeroHash } from 'viem'
 
 export interface RegistryEntry {
   merkle_root: string
-  /** The slot of the statement's anchor on the primary chain; 0 where it has none. */
+  /** The slot of the statement's anchor on the primary chain; 0 without an anchor. */
   slot: number
   file_count: number
   /** Unix seconds. */
@@ -15,7 +15,7 @@ export interface RegistryEntry {
 }
 
 export function registryKey(receiptId: string): Hex {
-  return evmRegistryKey(receiptId) as Hex // it begins with 0x
+  return evmRegistryKey(receiptId) as Hex // starts with 0x
 }
 
 export function encodeEntry(receiptId: string, { merkle_root, slot, file_count, attested_at }: RegistryEntry): Hex {
@@ -28,7 +28,7 @@ export function encodeEntry(receiptId: string, { merkle_root, slot, file_count, 
 
 type Answer = readonly [root: Hex, slot: bigint, fileCount: number, attestedAt: bigint]
 
-/** Null when the registry has no entry. */
+/** Null if the registry has no entry. */
 export function decodeEntry([root, slot, fileCount, attestedAt]: Answer): RegistryEntry | null {
   if (root === zeroHash) return null
   return {

@@ -30,16 +30,16 @@ export function rejectWriting(error: unknown): never {
 }
 
 const PROBLEMS: Record<Objection, string> = {
-  not_owner: 'the key is not that of the owner of the registry',
+  not_owner: 'the key does not belong to the owner of the registry',
   older: 'the registry has a newer entry for this receipt',
   refused: 'the registry refuses the entry',
 }
 
-/** A registry answers every read: a contract that reverts one is no registry. */
+/** A registry answers every read, so a contract that reverts one is not a registry. */
 export function rejectReading(error: unknown): never {
   const meaning = toEvmError(error)
   if (meaning instanceof Reverted)
-    throw new RegistryError('not_a_registry', 'no registry stands at the configured address')
+    throw new RegistryError('not_a_registry', 'there is no registry at the configured address')
   throw new RegistryError(meaning.why, meaning.message)
 }
 

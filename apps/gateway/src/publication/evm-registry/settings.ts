@@ -1,4 +1,4 @@
-// Settings of the EVM registry: its address and the key of its owner. Without them nothing is written.
+// Settings of the EVM registry: its address and the key of its owner. Without them nothing is written to it.
 
 import { ROLES } from '@svc/api/networks'
 import { type SalesConfig, settingsOf } from '@svc/payments/selling/settings'
@@ -24,7 +24,7 @@ export function readEvmRegistrySettings(
   if (Boolean(contract) !== Boolean(evmRegistryKey)) {
     settings.problem(
       'EVM_REGISTRY_CONTRACT and EVM_REGISTRY_KEY belong together: set both or none. ' +
-        'With the key alone, svc-gateway deploy-evm-registry makes the contract',
+        'To deploy the contract, set the key alone and run svc-gateway deploy-evm-registry',
     )
   }
   if (evmRegistryKey && !chains.has(ROLES.registry))
@@ -40,5 +40,5 @@ export function readRegistryContract(settings: SettingsReader): Address | null {
   const text = settings.text('EVM_REGISTRY_CONTRACT')
   if (!text) return null
   if (!/^0x[0-9a-fA-F]{40}$/.test(text)) settings.problem(`EVM_REGISTRY_CONTRACT is not an address: "${text}"`)
-  return text as Address // by the pattern above, or the settings are refused
+  return text as Address // matches the pattern above, or the settings are rejected
 }

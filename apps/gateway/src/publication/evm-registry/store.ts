@@ -1,6 +1,6 @@
 import type { Db, RegistryEntryTable, Tx } from '../../db/schema.ts'
 
-/** Replaces the entry of an older statement and keeps that of a newer one. */
+/** Replaces the entry of an older statement; leaves the entry of a newer one. */
 export async function putEntry(tx: Tx, row: RegistryEntryTable): Promise<void> {
   await tx
     .insertInto('registry_entries')
@@ -16,7 +16,7 @@ export async function findEntry(db: Db, receiptId: string): Promise<RegistryEntr
   return row ?? null
 }
 
-/** The receipts whose entry is not written yet and may be written now, the oldest first. */
+/** The receipts whose entry is due but not yet written, the oldest first. */
 export async function openEntries(db: Db, now: number, limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom('registry_entries')
@@ -29,7 +29,7 @@ export async function openEntries(db: Db, now: number, limit: number): Promise<s
   return rows.map(({ receipt_id }) => receipt_id)
 }
 
-/** Those whose transaction may still land, the oldest first. */
+/** Entries whose transaction may still land, the oldest first. */
 export function sentEntries(db: Db, limit: number): Promise<RegistryEntryTable[]> {
   const rows = db.selectFrom('registry_entries').selectAll().where('state', '=', 'sent')
   return rows.orderBy('since').limit(limit).execute()
@@ -40,7 +40,7 @@ export type EntryChange = Partial<
   Pick<RegistryEntryTable, 'state' | 'tx' | 'raw' | 'block' | 'fee_wei' | 'error' | 'deferred_until'>
 >
 
-/** False when the entry has changed since it was read. */
+/** False if the entry has changed since it was read. */
 export async function changeEntry(
   tx: Tx,
   { receipt_id, sequence, tx: sent }: Version,

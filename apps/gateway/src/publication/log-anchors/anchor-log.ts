@@ -1,14 +1,14 @@
-// Publishes checkpoints of the log on chain: one transaction covers every statement up to there. One at a time is open
-// over all replicas, by a unique index (T-19).
+// Publishes checkpoints of the log on chain: one transaction covers every statement up to the checkpoint. A unique
+// index allows one open transaction over all replicas (T-19).
 
 import { outcomesOf, type SolanaOutcome, watchTransaction } from '@svc/payments/solana/outcome'
 import type { SignedTransaction } from '@svc/payments/solana/sign-transaction'
 import { fromHex } from '@svc/protocol/bytes'
 import { logAnchorMemo, logAnchorPayload } from '@svc/protocol/transparency/anchor'
-import { giveBack } from '../../budgets/budgets.ts'
+import { releaseSpending } from '../../budgets/budgets.ts'
 import { type Context, unixNow } from '../../context.ts'
+import type { DocumentId } from '../../continuity/document-id.ts'
 import { anchorKey } from '../../continuity/documents.ts'
-import type { Noted } from '../../continuity/noted.ts'
 import type { LogAnchorTable, LogCheckpointTable } from '../../db/schema.ts'
 import type { NotPublished } from '../errors.ts'
 import { memoInstruction } from '../memo.ts'
@@ -27,7 +27,7 @@ export const LOG_ANCHORS: Publisher<LogAnchorTable, SolanaOutcome> = {
   open: ({ database }) => logAnchorsIn(database.db, 'sent', 1),
   landed: ({ database }) => logAnchorsIn(database.db, 'landed', AT_ONCE),
   outcomes: ({ primaryChain }, sent) => outcomesOf(primaryChain!.nodes, sent),
-  notesOf: async (_db, { tx, size }) => [
+  documentsOf: async (_db, { tx, size }) => [
     { kind: 'checkpoint', key: `${size}` },
     { kind: 'log_anchor', key: anchorKey(tx, 'sent') },
   ],
@@ -38,7 +38,7 @@ export const LOG_ANCHORS: Publisher<LogAnchorTable, SolanaOutcome> = {
   publishDue: anchorDue,
 }
 
-/** What is lost is published by the next run, which signs anew. */
+/** The next run signs a new transaction for what was lost. */
 async function anchorDue(context: Context, open: readonly LogAnchorTable[]): Promise<void> {
   const { primaryChain, publishedLog } = context
   if (!primaryChain || open.length > 0) return
@@ -46,7 +46,7 @@ async function anchorDue(context: Context, open: readonly LogAnchorTable[]): Pro
   if (due) await publish(context, LOG_ANCHORS, attemptOf(context, primaryChain, due))
 }
 
-/** The interval alone says how often; the daily budget of the publication key holds for checkpoints, too. */
+/** Only the interval limits the frequency; the daily budget of the publication key covers checkpoints, too. */
 const ACCOUNT = { budget: 'publication', limits: [{ who: 'log', count: 0, seconds: 86_400 }] } as const
 
 function attemptOf(
@@ -57,7 +57,7 @@ function attemptOf(
   const { database, config, logIdentity } = context
   const { nodes, signer, maxFee } = primaryChain
   const { size } = due
-  const root = fromHex(due.root, 32) as Uint8Array // as it was recorded
+  const root = fromHex(due.root, 32) as Uint8Array // recorded as hex
   const payload = logAnchorPayload({ origin: logIdentity.key.name, size, root })
   const rowOf = (signed: SignedTransaction): LogAnchorTable => ({
     ...signed,
@@ -78,14 +78,15 @@ function attemptOf(
       try {
         return await primaryChain.prepare([memoInstruction(logAnchorMemo(payload), config.anchors.memoProgram, signer)])
       } catch (error) {
-        // Another process was first: the simulation may have failed for that very reason.
+        // Another process was first, which may be why the simulation failed.
         if (((await newestLogAnchor(database.db))?.size ?? 0) >= size) return null
         throw error
       }
     },
     insert: (tx, signed) => insertLogAnchor(tx, rowOf(signed)),
     costs: ({ tx }) => [{ ...ACCOUNT, tx, amount: maxFee }],
-    noted: async (_tx, { tx }, note) => note({ kind: 'log_anchor', key: anchorKey(tx, 'sent') }),
+    recorded: async (_tx, { tx }, recordDocuments) =>
+      recordDocuments({ kind: 'log_anchor', key: anchorKey(tx, 'sent') }),
     remove: (tx, signed) => deleteLogAnchor(tx, signed.tx),
     /** The next run tries again. */
     defer: async () => 'done',
@@ -93,7 +94,7 @@ function attemptOf(
   }
 }
 
-/** What is lost is published by the next run, which signs anew. */
+/** The next run signs a new transaction for what was lost. */
 export async function recordLogAnchor(
   { database: { commit }, log, primaryChain }: Pick<Context, 'database' | 'log' | 'primaryChain'>,
   anchor: LogAnchorTable,
@@ -102,7 +103,7 @@ export async function recordLogAnchor(
   if (found.outcome === 'pending') return outcomeUnknown(anchor)
   if (found.outcome === 'landed' && found.commitment === 'confirmed' && anchor.state === 'landed') return null
   const costs = found.outcome === 'expired' ? null : await primaryChain!.nodes.costs(anchor.tx).catch(() => null)
-  const documentOf = (state: LogAnchorTable['state']): Noted => ({
+  const documentOf = (state: LogAnchorTable['state']): DocumentId => ({
     kind: 'log_anchor',
     key: anchorKey(anchor.tx, state),
   })
@@ -110,16 +111,17 @@ export async function recordLogAnchor(
     if (!costs) return outcomeUnknown(anchor)
     const state = found.commitment === 'finalized' ? 'finalized' : 'landed'
     const { slot, blockTime: block_time, feeLamports: fee_lamports } = costs
-    await commit(async (tx, note) => {
-      if (await changeLogAnchor(tx, anchor, { state, slot, block_time, fee_lamports })) note(documentOf(state))
+    await commit(async (tx, recordDocuments) => {
+      if (await changeLogAnchor(tx, anchor, { state, slot, block_time, fee_lamports }))
+        recordDocuments(documentOf(state))
     })
     return null
   }
   const fee_lamports = costs?.feeLamports ?? null
-  await commit(async (tx, note) => {
+  await commit(async (tx, recordDocuments) => {
     if (!(await changeLogAnchor(tx, anchor, { state: found.outcome, fee_lamports }))) return
-    note(documentOf(found.outcome))
-    if (found.outcome === 'expired') await giveBack(tx, anchor.tx)
+    recordDocuments(documentOf(found.outcome))
+    if (found.outcome === 'expired') await releaseSpending(tx, anchor.tx)
   })
   const problem = lostTransaction(anchor, found)
   log.warn({ err: problem }, 'a checkpoint of the log was not published')

@@ -5,14 +5,14 @@ import { isoSeconds } from '@svc/protocol/evidence'
 import { type Context, unixNow } from '../../context.ts'
 import type { LogCheckpointTable } from '../../db/schema.ts'
 import { findCheckpoint, newestQuorum } from '../log/store.ts'
-import { findPlace, newestLogAnchor, oldestCheckpointIn } from './store.ts'
+import { findPosition, newestLogAnchor, oldestCheckpointIn } from './store.ts'
 
 type Parts = Pick<Context, 'config' | 'database' | 'now'>
 
-/** For so many intervals a checkpoint waits for a quorum of witnesses; then it is published without. */
+/** How many intervals a checkpoint waits for a quorum of witnesses before it is published without one. */
 const WAIT_FOR_QUORUM = 2
 
-/** Null while nothing is due. `published`: the size of the newest checkpoint that everybody can read. */
+/** Null while nothing is due. `published`: the size of the newest public checkpoint. */
 export async function dueCheckpoint(parts: Parts, published: number): Promise<LogCheckpointTable | null> {
   const { config, database } = parts
   const { logSeconds } = config.anchors
@@ -28,13 +28,13 @@ export async function dueCheckpoint(parts: Parts, published: number): Promise<Lo
 interface Waiting {
   /** The size of the newest anchor. */
   above: number
-  /** Unix seconds: when that was sent, or before the first anchor the time of the first checkpoint. */
+  /** When that anchor was sent, in Unix seconds; before the first anchor, the time of the first checkpoint. */
   since: number
-  /** When the first checkpoint after it was signed. */
+  /** When the first checkpoint after that anchor was signed. */
   grownAt: number
 }
 
-/** What waits to be anchored; null when all of the log is. */
+/** What waits to be anchored; null if the complete log is anchored. */
 export async function waitingSince(
   { database: { db } }: Pick<Context, 'database'>,
   published: number,
@@ -45,7 +45,7 @@ export async function waitingSince(
   return first && { above, since: last?.sent_at ?? first.signed_at, grownAt: first.signed_at }
 }
 
-/** When the log brings a statement on chain; null where it has, and where checkpoints are not anchored. */
+/** When the log will anchor a statement on chain; null if it already has, or if checkpoints are not anchored. */
 export async function nextLogAnchor(
   { config, database: { db }, primaryChain }: Pick<Context, 'config' | 'database'> & { primaryChain: object | null },
   statement: { receipt_id: string; sequence: number },
@@ -53,8 +53,8 @@ export async function nextLogAnchor(
   const { logSeconds } = config.anchors
   if (!primaryChain || logSeconds === 0) return null
   const last = await newestLogAnchor(db)
-  const place = await findPlace(db, statement)
-  if (last && place !== null && place < last.size)
+  const position = await findPosition(db, statement)
+  if (last && position !== null && position < last.size)
     return last.state === 'sent' ? { reason: 'publishing', at: null } : null
   return { reason: 'log', at: last && isoSeconds(last.sent_at + logSeconds) }
 }

@@ -1,4 +1,4 @@
-// How far the log is, and how it stands with those who vouch for it: its witnesses and the chain.
+// The progress of the log, and the status of its witnesses and anchors.
 
 import { formatKey } from '@svc/protocol/transparency/note'
 import { type Context, unixNow } from '../../context.ts'
@@ -13,14 +13,14 @@ export async function logStatus(context: Context) {
   const witnesses = (config.transparency.policy?.witnesses ?? []).filter(({ url }) => url !== null)
   return {
     size,
-    // A database that was set back has fewer than are published.
+    // A database that was set back has fewer entries than are published.
     waiting: Math.max(0, (await countEntries(database.db)) - size),
     witnesses: witnesses.map(({ name, key }) => ({ name, problem: answers.get(formatKey(key))?.problem ?? null })),
     overdueSeconds: await overdueSeconds(context, size),
   }
 }
 
-/** How late the next anchor is; null where checkpoints are not anchored. */
+/** How late the next anchor is; null if checkpoints are not anchored. */
 async function overdueSeconds(context: Context, size: number): Promise<number | null> {
   const { logSeconds } = context.config.anchors
   if (!context.primaryChain || logSeconds === 0) return null
@@ -29,11 +29,11 @@ async function overdueSeconds(context: Context, size: number): Promise<number | 
   return Math.max(0, unixNow(context) - Math.max(waiting.since + logSeconds, waiting.grownAt))
 }
 
-/** What the operator should know. */
+/** Warnings for the admin. */
 export function logWarnings({ logIdentity, logWriter }: Pick<Context, 'logIdentity' | 'logWriter'>): string[] {
   const problem = logWriter.problem()
   return [
     ...(logIdentity.signer ? [] : ['LOG_KEY is not the key of the transparency log: this process does not write it']),
-    ...(problem === null ? [] : [`the transparency log is not published now: ${problem}`]),
+    ...(problem === null ? [] : [`the transparency log cannot be published: ${problem}`]),
   ]
 }

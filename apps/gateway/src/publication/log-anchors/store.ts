@@ -1,7 +1,7 @@
 import type { Db, LogAnchorTable, LogCheckpointTable, Tx } from '../../db/schema.ts'
 import { anchorMayBeGood, type SizeRange } from '../log/store.ts'
 
-/** Oldest first; there is at most one that is `sent`. */
+/** Oldest first; at most one is `sent`. */
 export function logAnchorsIn(db: Db, state: 'sent' | 'landed', limit: number): Promise<LogAnchorTable[]> {
   return db.selectFrom('log_anchors').selectAll().where('state', '=', state).orderBy('size').limit(limit).execute()
 }
@@ -10,13 +10,13 @@ export async function findLogAnchor(db: Db, signature: string): Promise<LogAncho
   return (await db.selectFrom('log_anchors').selectAll().where('tx', '=', signature).executeTakeFirst()) ?? null
 }
 
-/** The newest that may be good. */
+/** The newest anchor that may be valid. */
 export async function newestLogAnchor(db: Db): Promise<LogAnchorTable | null> {
   const row = db.selectFrom('log_anchors').selectAll().where(anchorMayBeGood).orderBy('size', 'desc').limit(1)
   return (await row.executeTakeFirst()) ?? null
 }
 
-/** Those on chain, newest first. `before`: a size. */
+/** The anchors on chain, newest first. `before`: a size. */
 export function pageOfLogAnchors(db: Db, before: number, limit: number): Promise<LogAnchorTable[]> {
   return db
     .selectFrom('log_anchors')
@@ -29,7 +29,7 @@ export function pageOfLogAnchors(db: Db, before: number, limit: number): Promise
     .execute()
 }
 
-/** False, with nothing written, when a transaction is open or the checkpoint is published. */
+/** False, without a write, if a transaction is open or the checkpoint is already published. */
 export async function insertLogAnchor(tx: Tx, row: LogAnchorTable): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await tx
     .insertInto('log_anchors')
@@ -39,14 +39,14 @@ export async function insertLogAnchor(tx: Tx, row: LogAnchorTable): Promise<bool
   return numInsertedOrUpdatedRows === 1n
 }
 
-/** For one that was inserted in the same transaction. */
+/** For an anchor that was inserted in the same transaction. */
 export async function deleteLogAnchor(tx: Tx, signature: string): Promise<void> {
   await tx.deleteFrom('log_anchors').where('tx', '=', signature).execute()
 }
 
 type Change = Pick<LogAnchorTable, 'state'> & Partial<Pick<LogAnchorTable, 'slot' | 'block_time' | 'fee_lamports'>>
 
-/** False when the state has changed since it was read. */
+/** False if the state has changed since it was read. */
 export async function changeLogAnchor(
   tx: Tx,
   { tx: signature, state }: Pick<LogAnchorTable, 'tx' | 'state'>,
@@ -72,8 +72,8 @@ export async function oldestCheckpointIn(db: Db, { above, upTo }: SizeRange): Pr
   return (await row.executeTakeFirst()) ?? null
 }
 
-/** The place of a statement in the log; null while it has none. */
-export async function findPlace(
+/** The position of a statement in the log; null while it has none. */
+export async function findPosition(
   db: Db,
   { receipt_id, sequence }: { receipt_id: string; sequence: number },
 ): Promise<number | null> {

@@ -1,4 +1,4 @@
-// The files of the log as tlog-tiles clients read them.
+// The files of the log, as tlog-tiles clients read them.
 
 import { createHash } from 'node:crypto'
 import { readTilePath } from '@svc/protocol/transparency/tiles'
@@ -22,15 +22,15 @@ export async function answerCheckpoint({ publishedLog, config }: Context, wire: 
   })
 }
 
-/** `path`: after `tile/`. */
+/** `path` is the part after `tile/`. */
 export async function answerTile({ publishedLog }: Context, path: string, wire: Asked): Promise<Bytes> {
-  const place = readTilePath(`tile/${path}`)
-  const bytes = place && (await publishedLog.tile(place))
+  const tile = readTilePath(`tile/${path}`)
+  const bytes = tile && (await publishedLog.tile(tile))
   if (!bytes) throw tileNotInLog()
   return answer(wire, bytes, {
     'content-type': 'application/octet-stream',
     'cache-control': `public, max-age=${YEAR}, immutable`,
-    // A name has one content for ever.
+    // The content of a tile never changes.
     etag: `"${path}"`,
   })
 }
@@ -44,12 +44,12 @@ function answer({ method, headers }: Asked, bytes: Uint8Array, own: Record<strin
 
 function nothingPublished(): ServiceError {
   return new ServiceError('not_in_log', 'the log has no checkpoint yet', {
-    hint: 'the first one follows a few seconds after the first statement',
+    hint: 'the first checkpoint follows a few seconds after the first statement',
   })
 }
 
 function tileNotInLog(): ServiceError {
   return new ServiceError('not_in_log', 'the log has no such tile', {
-    hint: 'tiles are named as C2SP tlog-tiles says, up to the size that /log/checkpoint has',
+    hint: 'C2SP tlog-tiles defines the names of tiles; /log/checkpoint has the size of the log',
   })
 }

@@ -1,5 +1,5 @@
-// Holds the published log against the database, which may have been set back to an earlier moment. A log that went on
-// from there would show two faces.
+// Compares the published log with the database, which may have been set back. A log that continued from an earlier
+// state would fork.
 
 import { toHex } from '@svc/protocol/bytes'
 import { readEntryBundle, TILE_WIDTH } from '@svc/protocol/transparency/tiles'
@@ -8,7 +8,7 @@ import type { Db } from '../../db/schema.ts'
 import { ForeignLog, type PublishedCheckpoint, type PublishedLog } from './published.ts'
 import { countPlaced, entriesBetween, findCheckpoint, newestCheckpoint } from './store.ts'
 
-/** Null where the database has all that is published. */
+/** Null if the database has everything that is published. */
 export async function findGap(db: Db, published: PublishedLog): Promise<LogGap | null> {
   const checkpoint = await published.newest().catch((error) => {
     if (error instanceof ForeignLog) return 'foreign' as const
@@ -24,7 +24,7 @@ export async function findGap(db: Db, published: PublishedLog): Promise<LogGap |
   return (await hasEntriesOf(db, published, checkpoint)) ? null : { kind: 'forked', missing: 0 }
 }
 
-/** The database is from the moment between placing entries and recording their checkpoint, or they are others. */
+/** The database either lost the checkpoint of entries that it has placed, or has other entries. */
 async function hasEntriesOf(db: Db, published: PublishedLog, { size }: PublishedCheckpoint): Promise<boolean> {
   const known = (await newestCheckpoint(db, size))?.size ?? 0
   for await (const { start, digests } of publishedEntries(published, known, size)) {
@@ -34,7 +34,7 @@ async function hasEntriesOf(db: Db, published: PublishedLog, { size }: Published
   return true
 }
 
-/** The digests that are published from one index up to another, in pages. */
+/** The published digests from one index to another, in pages. */
 export async function* publishedEntries(
   published: PublishedLog,
   from: number,

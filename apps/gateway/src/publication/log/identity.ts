@@ -1,4 +1,4 @@
-// Whose log it is. The origin and the key are in the database from the start, and fixed from the first checkpoint on.
+// The identity of the log. Origin and key are in the database from the start, and fixed from the first checkpoint on.
 
 import { fromHex, toHex } from '@svc/protocol/bytes'
 import { type Ed25519Signer, ed25519Signer } from '@svc/protocol/keys'
@@ -11,13 +11,13 @@ import { type EndedLog, endedLogs, findLog, insertLog, lockLogs, newestCheckpoin
 
 export interface LogIdentity {
   key: NoteKey
-  /** Null where this process does not have the key of the log: it reads, and others write. */
+  /** Null if this process does not have the key of the log: it only reads, and others write. */
   signer: Ed25519Signer | null
-  /** Which logs of this database went before; the newest first. */
+  /** The previous logs of this database, newest first. */
   ended: EndedLog[]
 }
 
-/** A database that has signed a checkpoint keeps its log; before that, nothing depends on its name. */
+/** A database that has signed a checkpoint keeps its log; before that, nothing depends on the log's name. */
 const WHILE_BEHIND = { whileBehind: true }
 
 export async function openIdentity(
@@ -30,7 +30,7 @@ export async function openIdentity(
     await lockLogs(tx)
     const before = await findLog(tx)
     if (before && (await newestCheckpoint(tx))) return before
-    // Nothing is signed yet, so what the operator has set still counts.
+    // Nothing is signed yet, so the admin's settings still apply.
     const log = before ? withGiven(before) : own
     await insertLog(tx, log)
     return log
@@ -44,10 +44,11 @@ export async function openIdentity(
   }
 
   if (transparency.isOriginGiven && known.origin !== own.origin)
-    throw new Error(`LOG_ORIGIN is ${own.origin}, but the log of this database is ${known.origin}, and stays it`)
+    throw new Error(`LOG_ORIGIN is ${own.origin}, but the log of this database is ${known.origin}, which cannot change`)
   const isOwn = known.public_key_hex === own.public_key_hex
-  if (!isOwn) log.warn(`the log ${known.origin} has another key: set LOG_KEY to it, or this process does not write it`)
-  const publicKey = fromHex(known.public_key_hex) as Uint8Array // as it was written
+  if (!isOwn)
+    log.warn(`the log ${known.origin} has another key: set LOG_KEY to that key, or this process cannot write the log`)
+  const publicKey = fromHex(known.public_key_hex) as Uint8Array // written as hex
   return {
     key: { name: known.origin, type: 'log', publicKey },
     signer: isOwn ? signer : null,

@@ -1,4 +1,4 @@
-// The proof that a statement is in the log, and the log as other rooms know it.
+// The proof that a statement is in the log, and the interface of the log for other modules.
 
 import type { LogAnchor } from '@svc/api/log'
 import { ROLES } from '@svc/api/networks'
@@ -10,13 +10,13 @@ import type { PublishedLog } from './published.ts'
 import { findEntry, newestQuorum, oldestAnchored } from './store.ts'
 
 export interface TransparencyLog {
-  /** Whose checkpoints these are; its name is the origin. */
+  /** The key that signs the checkpoints; its name is the origin. */
   key: NoteKey
-  /** What others pin: this log, and those that it took the place of. */
+  /** What others pin: this log and the logs that it replaced. */
   listed: NamedLog[]
   /** The newest published checkpoint with its cosignatures; null before the first. */
   checkpoint(): Promise<string | null>
-  /** Null while no published checkpoint has the statement, or the log cannot be read. */
+  /** Null while no published checkpoint covers the statement, or the log is unreadable. */
   proof(statementDigest: string): Promise<LoggedStatement | null>
 }
 
@@ -27,9 +27,9 @@ interface NamedLog {
 
 export interface LoggedStatement {
   index: number
-  /** The text of tlog-proof. */
+  /** The text of the tlog-proof. */
   proof: string
-  /** Of the checkpoint in the proof. */
+  /** The anchor of the checkpoint in the proof. */
   anchor: LogAnchor | null
 }
 
@@ -52,8 +52,9 @@ interface ChosenCheckpoint {
 }
 
 /**
- * The checkpoint that the entry is proven in: the oldest that is anchored, so that one checkpoint serves for all that a
- * verifier asks; else the newest that enough witnesses have cosigned; else the newest. Null while none has the entry.
+ * Selects the checkpoint for the proof: the oldest anchored one, so that a verifier needs one checkpoint for many
+ * proofs; otherwise the newest one with enough cosignatures; otherwise the newest one. Null while none covers the
+ * entry.
  */
 async function chooseCheckpoint(db: Db, published: PublishedLog, index: number): Promise<ChosenCheckpoint | null> {
   const known = await published.checkpoint()
@@ -61,17 +62,17 @@ async function chooseCheckpoint(db: Db, published: PublishedLog, index: number):
   if (!newest || newest.size <= index) return null
   const range = { above: index, upTo: newest.size }
   const anchored = await oldestAnchored(db, range)
-  if (anchored) return { size: anchored.size, note: noteOf(anchored), anchor: logAnchorOf(anchored) }
+  if (anchored) return { size: anchored.size, note: signedText(anchored), anchor: logAnchorOf(anchored) }
   const cosigned = await newestQuorum(db, range)
-  if (cosigned) return { size: cosigned.size, note: noteOf(cosigned), anchor: null }
+  if (cosigned) return { size: cosigned.size, note: signedText(cosigned), anchor: null }
   return { size: newest.size, note: newest.text, anchor: null }
 }
 
-function noteOf({ note, lines }: { note: string; lines: string | null }): string {
+function signedText({ note, lines }: { note: string; lines: string | null }): string {
   return note + (lines ?? '')
 }
 
-/** How the anchor of a checkpoint is shown, once it is on chain. */
+/** The anchor of a checkpoint as responses show it, once it is on chain. */
 export function logAnchorOf({ tx, slot, block_time, signer, payload, state }: LogAnchorTable): LogAnchor {
   const finalized = state === 'finalized'
   return {

@@ -1,6 +1,6 @@
-// Publishes the log: statements that wait get their places, the tree grows by them, and a checkpoint says so. Every step
-// follows from what the database and the published log hold, so a run that was cut off anywhere is finished by the next
-// one with the same bytes (T-114).
+// Publishes the log: waiting statements get their positions, the tree grows, and a checkpoint covers it. Every step
+// follows from the contents of the database and the published log, so the next run completes an interrupted one with
+// the same bytes (T-114).
 
 import { inParallel } from '@svc/concurrency/parallel'
 import { singleFlight } from '@svc/concurrency/sharing'
@@ -40,7 +40,7 @@ export interface PublishParts extends Pick<Context, 'log' | 'now'> {
 /** Resolves to whether there may be more to publish. */
 export type Publish = () => Promise<boolean>
 
-/** Entries that one checkpoint adds at most, and that are in memory at once. */
+/** The most entries that one checkpoint adds and that are in memory at the same time. */
 const MAX_BATCH = 10_000
 const WRITES_AT_ONCE = 16
 
@@ -48,7 +48,7 @@ export function createPublish(parts: PublishParts): Publish {
   const { db, commit } = parts.database
   const { files, published, identity, witnesses, continuity, log } = parts
   const share = singleFlight<boolean>()
-  /** Of what this process has published last. */
+  /** The frontier that this process published last. */
   let known: Frontier = EMPTY_FRONTIER
 
   async function run(): Promise<boolean> {
@@ -76,13 +76,13 @@ export function createPublish(parts: PublishParts): Publish {
       continuity.compareAgain()
       return false
     }
-    // What is published is known to everybody.
+    // Everything published must be in the journal first.
     await continuity.catchUp()
     const shown = await published.newest()
     const frontier = await finishRecorded(shown, await frontierOf(shown))
     if (!identity.signer || !(await isOwnLog())) return false
-    const placed = await place()
-    // Some may have been signed since.
+    const placed = await placeEntries()
+    // More statements may have been signed since.
     await continuity.catchUp()
     if (placed === frontier.size) {
       await askAgain()
@@ -98,26 +98,27 @@ export function createPublish(parts: PublishParts): Publish {
     return placed > size || isAnyWaiting(db)
   }
 
-  /** Those that did not answer in time. The next run publishes what they say. */
+  /** Asks witnesses that did not answer in time. The next run publishes their answers. */
   async function askAgain(): Promise<void> {
     const recorded = await newestCheckpoint(db)
     if (recorded) await witnesses.ask(recorded)
   }
 
-  /** What is recorded is published first: by a run that was cut off, or into a folder that lags behind. */
+  /** Publishes what is already recorded: by an interrupted run, or into a folder that lags behind. */
   async function finishRecorded(shown: PublishedCheckpoint | null, frontier: Frontier): Promise<Frontier> {
-    // A database from before its last checkpoint was recorded, which has all of the entries.
+    // The database may be from before its last checkpoint was recorded, but have all entries.
     if (shown) await record({ ...shown, root: toHex(shown.root), note: ownNote(shown), signed_at: unixNow(parts) })
     const recorded = await newestCheckpoint(db)
     if (!recorded || (recorded.size === frontier.size && (await witnesses.cosigned(recorded)) === shown?.text))
       return frontier
     const next = await extend(frontier, recorded.size)
-    if (toHex(rootOf(next)) !== recorded.root) throw new Error('the entries of the log are not those that were signed')
+    if (toHex(rootOf(next)) !== recorded.root)
+      throw new Error('the entries of the log do not match the signed checkpoint')
     await show(frontier, next, recorded)
     return next
   }
 
-  /** Empty where the stored tiles are not those of the checkpoint: then all are written again. */
+  /** Empty if the stored tiles do not match the checkpoint: then all are written again. */
   async function frontierOf(shown: PublishedCheckpoint | null): Promise<Frontier> {
     if (!shown) return EMPTY_FRONTIER
     if (known.size === shown.size && equalBytes(rootOf(known), shown.root)) return known
@@ -127,7 +128,7 @@ export function createPublish(parts: PublishParts): Publish {
     } catch (error) {
       if (!(error instanceof TileMissing)) throw error
     }
-    log.error('the published tiles are not those of the checkpoint: all are written again from the database')
+    log.error('the published tiles do not match the checkpoint: all are written again from the database')
     return EMPTY_FRONTIER
   }
 
@@ -135,20 +136,20 @@ export function createPublish(parts: PublishParts): Publish {
     return formatNote({ ...note, signatures: signaturesOf(note, identity.key) })
   }
 
-  /** Another process may have fixed another key before the first checkpoint, or another log may have begun since. */
+  /** Another process may have fixed another key before the first checkpoint, or another log may have started since. */
   async function isOwnLog(tx: Db = db): Promise<boolean> {
     const log = await findLog(tx)
     return log?.public_key_hex === toHex(identity.key.publicKey) && log.origin === identity.key.name
   }
 
-  async function place(): Promise<number> {
+  async function placeEntries(): Promise<number> {
     return commit(async (tx) => {
       await placeWaiting(tx, await countPlaced(tx), MAX_BATCH)
       return countPlaced(tx)
     })
   }
 
-  /** Writes the tiles and entries up to a size. Nobody reads them before a checkpoint covers them. */
+  /** Writes the tiles and entries up to a size. Clients read them only after a checkpoint covers them. */
   async function extend(from: Frontier, size: number): Promise<Frontier> {
     let frontier = from
     while (frontier.size < size) {
@@ -169,12 +170,12 @@ export function createPublish(parts: PublishParts): Publish {
     return frontier
   }
 
-  /** Under one size there is one root for ever. */
+  /** Each size has only one root, permanently. */
   async function record(checkpoint: LogCheckpointTable): Promise<LogCheckpointTable> {
     const { size, root, note, signed_at } = checkpoint
-    const recorded = await commit(async (tx, noteDocument) => {
-      noteDocument({ kind: 'checkpoint', key: `${size}` })
-      if (!(await isOwnLog(tx))) throw new Error('another log has begun in this database: start the gateway again')
+    const recorded = await commit(async (tx, recordDocument) => {
+      recordDocument({ kind: 'checkpoint', key: `${size}` })
+      if (!(await isOwnLog(tx))) throw new Error('another log has started in this database: restart the gateway')
       return recordCheckpoint(tx, { size, root, note, signed_at })
     })
     if (recorded.root === root) return recorded
@@ -188,13 +189,13 @@ export function createPublish(parts: PublishParts): Publish {
     await removeStale(before, next)
   }
 
-  /** Partial tiles that a wider one has taken the place of: their bytes are the beginning of that one. */
+  /** Removes partial tiles that wider ones replace. A wider tile begins with the same bytes. */
   async function removeStale(before: Frontier, next: Frontier): Promise<void> {
     const stale = before.levels.flatMap((hashes, level) => {
       const index = Math.floor(before.size / TILE_WIDTH ** (level + 1))
-      const place = { level, index, width: hashes.length }
+      const tile = { level, index, width: hashes.length }
       if (hashes.length === 0 || tileWidth(next.size, level, index) === hashes.length) return []
-      return level === 0 ? [place, { ...place, level: 'entries' as const }] : [place]
+      return level === 0 ? [tile, { ...tile, level: 'entries' as const }] : [tile]
     })
     await inParallel(stale, WRITES_AT_ONCE, (tile) => files.remove(tilePath(tile)))
   }

@@ -1,10 +1,10 @@
-// The log as it is published: its checkpoint, and the tiles that the checkpoint covers.
+// The published log: its checkpoint, and the tiles that the checkpoint covers.
 
 import { lru } from '@svc/concurrency/caches'
 import { singleFlight } from '@svc/concurrency/sharing'
 import { type Checkpoint, readCheckpoint } from '@svc/protocol/transparency/checkpoint'
 import { isSignedBy, type NoteKey } from '@svc/protocol/transparency/note'
-import { type TilePlace, tilePath, tileWidth } from '@svc/protocol/transparency/tiles'
+import { type TilePosition, tilePath, tileWidth } from '@svc/protocol/transparency/tiles'
 import { HASH_BYTES } from '@svc/protocol/transparency/tree'
 import type { NamedFiles } from '@svc/storage/named-files'
 
@@ -19,27 +19,27 @@ export interface PublishedCheckpoint extends Checkpoint {
 }
 
 export interface PublishedLog {
-  /** Null before the first. May be a second old. */
+  /** Null before the first checkpoint. May be a second old. */
   checkpoint(): Promise<PublishedCheckpoint | null>
-  /** As it is now. Throws where it is of another log. */
+  /** The present checkpoint. Throws if it belongs to another log. */
   newest(): Promise<PublishedCheckpoint | null>
-  /** Null where the newest checkpoint does not cover it. */
-  tile(place: TilePlace): Promise<Uint8Array | null>
-  /** The same for what a checkpoint is known to cover. */
-  coveredTile(place: TilePlace): Promise<Uint8Array>
+  /** Null if the newest checkpoint does not cover the tile. */
+  tile(tile: TilePosition): Promise<Uint8Array | null>
+  /** The same for a tile that a checkpoint is known to cover. */
+  coveredTile(tile: TilePosition): Promise<Uint8Array>
 }
 
 const FRESH_MS = 1000
 const CACHED_BYTES = 16 * 1024 * 1024
-/** A partial tile is removed when a wider one is published, which may be just when it is looked for. */
+/** A partial tile is removed when a wider one is published, which may happen during a read. */
 const ATTEMPTS = 3
 
 export function createPublished(files: NamedFiles, key: NoteKey): PublishedLog {
-  /** By the paths that were asked for: what has one never changes. */
+  /** By requested path: the content of a path never changes. */
   const cache = lru<string, Uint8Array>(CACHED_BYTES, ({ length }) => length)
   const share = singleFlight<PublishedCheckpoint | null>()
   let known: PublishedCheckpoint | null = null
-  /** When the reading of it began: one that began earlier and took longer is not taken. */
+  /** When its reading began: an earlier, slower reading does not replace it. */
   let knownAt = Number.NEGATIVE_INFINITY
 
   async function newest(): Promise<PublishedCheckpoint | null> {
@@ -49,7 +49,7 @@ export function createPublished(files: NamedFiles, key: NoteKey): PublishedLog {
     return read
   }
 
-  /** Another log is none of ours. */
+  /** A checkpoint of another log counts as none. */
   async function shown(): Promise<PublishedCheckpoint | null> {
     try {
       return await newest()
@@ -63,30 +63,30 @@ export function createPublished(files: NamedFiles, key: NoteKey): PublishedLog {
     return performance.now() - knownAt < FRESH_MS ? known : share('', shown)
   }
 
-  /** What is asked for is the beginning of the tile as it is now. */
-  async function read(place: TilePlace, size: number): Promise<Uint8Array | null> {
-    const { level, index } = place
-    const whole = { ...place, width: tileWidth(size, level === 'entries' ? 0 : level, index) }
-    if (whole.width < place.width) return null
-    const path = tilePath(place)
+  /** The requested tile is the beginning of the tile as it is stored now. */
+  async function read(tile: TilePosition, size: number): Promise<Uint8Array | null> {
+    const { level, index } = tile
+    const stored = { ...tile, width: tileWidth(size, level === 'entries' ? 0 : level, index) }
+    if (stored.width < tile.width) return null
+    const path = tilePath(tile)
     const known = cache.get(path)
     if (known) return known
     const bytesEach = level === 'entries' ? ENTRY_BYTES : HASH_BYTES
-    const bytes = await files.read(tilePath(whole))
-    if (bytes?.length !== whole.width * bytesEach) return null
-    const asked = place.width === whole.width ? bytes : bytes.slice(0, place.width * bytesEach)
-    cache.set(path, asked)
-    return asked
+    const bytes = await files.read(tilePath(stored))
+    if (bytes?.length !== stored.width * bytesEach) return null
+    const requested = tile.width === stored.width ? bytes : bytes.slice(0, tile.width * bytesEach)
+    cache.set(path, requested)
+    return requested
   }
 
-  async function tile(place: TilePlace): Promise<Uint8Array | null> {
+  async function readTile(tile: TilePosition): Promise<Uint8Array | null> {
     const { size } = (await checkpoint()) ?? { size: 0 }
-    const found = await read(place, size)
-    if (found) return found
+    const bytes = await read(tile, size)
+    if (bytes) return bytes
     for (let attempt = 1; attempt < ATTEMPTS; attempt++) {
       const now = (await share('', shown)) ?? { size: 0 }
-      const again = await read(place, now.size)
-      if (again) return again
+      const retried = await read(tile, now.size)
+      if (retried) return retried
     }
     return null
   }
@@ -94,16 +94,16 @@ export function createPublished(files: NamedFiles, key: NoteKey): PublishedLog {
   return {
     checkpoint,
     newest,
-    tile,
-    async coveredTile(place) {
-      const bytes = await tile(place)
+    tile: readTile,
+    async coveredTile(tile) {
+      const bytes = await readTile(tile)
       if (bytes) return bytes
-      throw new TileMissing(place)
+      throw new TileMissing(tile)
     },
   }
 }
 
-/** Throws where it is of another log. */
+/** Throws if the checkpoint belongs to another log. */
 async function readPublished(files: NamedFiles, key: NoteKey): Promise<PublishedCheckpoint | null> {
   const bytes = await files.read(CHECKPOINT)
   if (!bytes) return null
@@ -113,19 +113,19 @@ async function readPublished(files: NamedFiles, key: NoteKey): Promise<Published
   return { ...checkpoint, text: Buffer.from(bytes).toString() }
 }
 
-/** What is there was not signed by this log, or is damaged. */
+/** The stored checkpoint is damaged, or was not signed by this log. */
 export class ForeignLog extends Error {
   override name = 'ForeignLog'
 
   constructor(origin: string) {
-    super(`the published checkpoint is not one of the log ${origin}`)
+    super(`the published checkpoint does not belong to the log ${origin}`)
   }
 }
 
 export class TileMissing extends Error {
   override name = 'TileMissing'
 
-  constructor(place: TilePlace) {
-    super(`the published log lacks ${tilePath(place)}, or it is damaged`)
+  constructor(tile: TilePosition) {
+    super(`the published log lacks ${tilePath(tile)}, or it is damaged`)
   }
 }

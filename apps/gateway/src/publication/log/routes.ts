@@ -22,14 +22,14 @@ export function logRoutes(service: Service, context: Context): void {
 
 function statementNotInLog(): ServiceError {
   return new ServiceError('not_in_log', 'the log has no such statement', {
-    hint: 'a new statement is in the log a few seconds after it was made; records of the oracle era are not in it',
+    hint: 'a new statement appears in the log after a few seconds; records of the oracle era are not in the log',
   })
 }
 
-/** What the bucket or the disk of the log has to say is for the operator. */
+/** Error details of the log's bucket or disk are for the admin only. */
 function throwUnavailable(error: unknown): never {
   if (!(error instanceof ProviderError)) throw error
-  throw new ServiceError('STORAGE_UNAVAILABLE', 'the log cannot be read right now', {
+  throw new ServiceError('STORAGE_UNAVAILABLE', 'the log cannot be read at the moment', {
     hint: 'try again in a moment',
     headers: { 'retry-after': '5' },
     cause: error,

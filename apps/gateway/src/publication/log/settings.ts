@@ -1,4 +1,4 @@
-// Where the log is kept, whose it is, and how often it is signed.
+// Where the log is stored, its identity, and how often it is signed.
 
 import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -7,42 +7,42 @@ import { type Policy, readPolicy } from '@svc/protocol/transparency/policy'
 import type { Mode, SettingsReader } from '@svc/service/program/config'
 import { developmentKeyFor, readOptionalKey } from '@svc/service/program/keys'
 import { type BucketSettings, readBucketSettings } from '@svc/storage/s3-bucket/settings'
-import { besideDatabase, type DatabasePlace } from '../../db/settings.ts'
+import { besideDatabase, type DatabaseLocation } from '../../db/settings.ts'
 
 export interface TransparencyConfig {
   /** The name of the log, until the database has one. */
   origin: string
-  /** Whether the operator has set it. */
+  /** Whether the admin has set it. */
   isOriginGiven: boolean
-  /** Where tiles and checkpoints are, unless they are in a bucket. */
+  /** The folder of tiles and checkpoints, unless they are in a bucket. */
   folder: string
-  /** Where the key is made that the operator has not set: beside the log, which may be served as a folder. */
+  /** Where a key is generated if the admin has set none: beside the log, because the log's folder may be served. */
   keyFile: string
   checkpointSeconds: number
-  /** Who vouches for checkpoints; null where nobody is asked. */
+  /** The policy with the witnesses of checkpoints; null for none. */
   policy: Policy | null
 }
 
 export interface TransparencySecrets {
-  /** Signs checkpoints; null where the operator has set none. */
+  /** Signs checkpoints; null if the admin has set no key. */
   logSeed: Uint8Array | null
-  /** Null: the log is in the folder. */
+  /** Null if the log is in the folder. */
   logBucket: BucketSettings | null
 }
 
-interface Place {
+interface Location {
   mode: Mode
   baseUrl: string
-  databasePlace: DatabasePlace
+  databaseLocation: DatabaseLocation
 }
 
 export function readTransparencySettings(
   settings: SettingsReader,
-  { mode, baseUrl, databasePlace }: Place,
+  { mode, baseUrl, databaseLocation }: Location,
 ): [TransparencyConfig, TransparencySecrets] {
-  const place = settings.text('LOG_STORE')
-  const isBucket = /^s3(?:\+http)?:/.test(place)
-  const folder = resolve((isBucket ? '' : place) || join(besideDatabase(databasePlace), 'log'))
+  const store = settings.text('LOG_STORE')
+  const isBucket = /^s3(?:\+http)?:/.test(store)
+  const folder = resolve((isBucket ? '' : store) || join(besideDatabase(databaseLocation), 'log'))
   const config: TransparencyConfig = {
     ...readOrigin(settings, baseUrl),
     folder,
@@ -53,13 +53,13 @@ export function readTransparencySettings(
   return [
     config,
     {
-      logSeed: readLogSeed(settings, mode, databasePlace),
+      logSeed: readLogSeed(settings, mode, databaseLocation),
       logBucket: isBucket ? readBucketSettings(settings, 'LOG_STORE') : null,
     },
   ]
 }
 
-/** Host and path of the log, without a scheme, as logs are named. */
+/** Host and path of the log without a scheme, which is how logs are named. */
 function readOrigin(settings: SettingsReader, baseUrl: string): Pick<TransparencyConfig, 'origin' | 'isOriginGiven'> {
   const { host, pathname } = new URL(baseUrl)
   const given = settings.text('LOG_ORIGIN')
@@ -68,7 +68,7 @@ function readOrigin(settings: SettingsReader, baseUrl: string): Pick<Transparenc
   return { origin: given || `${host}${pathname.replace(/\/$/, '')}/log`, isOriginGiven: given !== '' }
 }
 
-function readLogSeed(settings: SettingsReader, mode: Mode, { dataDir }: DatabasePlace): Uint8Array | null {
+function readLogSeed(settings: SettingsReader, mode: Mode, { dataDir }: DatabaseLocation): Uint8Array | null {
   const isProduction = mode === 'production'
   const given = readOptionalKey(settings, 'LOG_KEY', isProduction)
   return given ?? (isProduction ? null : developmentKeyFor(settings, dataDir, 'log'))
@@ -80,7 +80,7 @@ function readPolicyFile(settings: SettingsReader): Policy | null {
   try {
     const policy = readPolicy(readFileSync(resolve(file), 'utf8'))
     if (typeof policy !== 'string') return policy
-    settings.problem(`LOG_POLICY_FILE is no policy: ${policy}`)
+    settings.problem(`LOG_POLICY_FILE is not a policy: ${policy}`)
   } catch (error) {
     settings.problem(`LOG_POLICY_FILE cannot be read: ${(error as Error).message}`)
   }

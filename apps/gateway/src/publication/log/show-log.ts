@@ -30,7 +30,7 @@ export async function showLog(context: Context): Promise<LogState> {
 
 const PAGE = 100
 
-/** Only what is published: the index of an entry is good for ever then. */
+/** Only published entries, whose indexes never change. */
 export async function listEntries(
   { database: { db }, publishedLog }: Context,
   { from = 0, limit = PAGE }: { from?: number; limit?: number },

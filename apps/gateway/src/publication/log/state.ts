@@ -19,7 +19,7 @@ import { createWriter, type LogWriter } from './writer.ts'
 
 interface LogState {
   logIdentity: LogIdentity
-  /** Where tiles and checkpoint are kept. */
+  /** Where tiles and checkpoint are stored. */
   logFiles: NamedFiles
   publishedLog: PublishedLog
   publishLog: Publish
@@ -41,15 +41,15 @@ export async function openLog(context: Context, secrets: Secrets): Promise<LogSt
   const witnesses = createWitnesses({
     ...context,
     policy: config.transparency.policy,
-    readTile: async (place) => (await files.read(tilePath(place))) ?? published.coveredTile(place),
+    readTile: async (tile) => (await files.read(tilePath(tile))) ?? published.coveredTile(tile),
   })
   const publish = createPublish({ ...context, identity, files, published, witnesses })
 
-  /** Evidence is complete without it, and a log that cannot be read now, or is damaged, does not hold it up. */
+  /** Evidence is complete without the proof, so an unreadable or damaged log does not delay it. */
   function withoutProof(error: unknown): null {
     if (isDatabaseUnavailable(error)) throw error
     const level = error instanceof ProviderError ? 'warn' : 'error'
-    log[level]({ err: error }, 'the log cannot be read: evidence goes without its proof')
+    log[level]({ err: error }, 'the log cannot be read: evidence is sent without its proof')
     return null
   }
 

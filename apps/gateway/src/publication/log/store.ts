@@ -6,12 +6,15 @@ import type { Db, LogCheckpointTable, LogEntryTable, LogTable, Tx } from '../../
 /** Any number that no other advisory lock in the same database uses. */
 const WRITER_LOCK = 5_723_840_361
 
-/** Each step of a writer has one outcome, also where two are at work. */
+/** Each step of a writer has the same outcome even if two writers are active. */
 export function asWriter(db: Db, work: () => Promise<void>): Promise<void> {
   return exclusively(db, WRITER_LOCK, work)
 }
 
-/** Holds writers off until the end of the transaction, after the one that is at work. SQLite has one writer anyway. */
+/**
+ * Waits for the active writer and blocks others until the end of the transaction. SQLite needs no lock: it has one
+ * writer.
+ */
 export async function waitForWriter(tx: Tx): Promise<void> {
   if (!isSqlite(tx)) await sql`select pg_advisory_xact_lock(${WRITER_LOCK})`.execute(tx)
 }
@@ -25,12 +28,12 @@ export async function insertLog(tx: Tx, log: LogTable): Promise<void> {
   await tx.insertInto('logs').values(log).execute()
 }
 
-/** Held until the end of the transaction: processes that start together agree. */
+/** Locks until the end of the transaction, so that processes that start together agree. */
 export async function lockLogs(tx: Tx): Promise<void> {
   if (!isSqlite(tx)) await sql`lock table logs in share row exclusive mode`.execute(tx)
 }
 
-/** How many entries have a place. */
+/** How many entries have a position. */
 export async function countPlaced(db: Db): Promise<number> {
   const row = await db
     .selectFrom('log_entries')
@@ -39,10 +42,10 @@ export async function countPlaced(db: Db): Promise<number> {
     .orderBy('entry_index', 'desc')
     .limit(1)
     .executeTakeFirst()
-  return row === undefined ? 0 : (row.last as number) + 1 // not null
+  return row === undefined ? 0 : (row.last as number) + 1 // selected as not null
 }
 
-/** Those that wait for a place included. */
+/** Includes entries that wait for a position. */
 export async function countEntries(db: Db): Promise<number> {
   const { waiting } = await db
     .selectFrom('log_entries')
@@ -62,7 +65,7 @@ export async function isAnyWaiting(db: Db): Promise<boolean> {
   return row !== undefined
 }
 
-/** Those that wait get the next places, in the order of their arrival. */
+/** Gives waiting entries the next positions, in the order of their arrival. */
 export async function placeWaiting(tx: Tx, first: number, limit: number): Promise<void> {
   await sql`
     update log_entries set entry_index = placed.place
@@ -93,7 +96,7 @@ export async function findEntry(db: Db, statementDigest: string): Promise<LogEnt
   return (await row.executeTakeFirst()) ?? null
 }
 
-/** With their statements, where the database has them. */
+/** With their statements, if the database has them. */
 export function pageOfEntries(db: Db, { from, end, limit }: { from: number; end: number; limit: number }) {
   return db
     .selectFrom('log_entries as e')
@@ -108,7 +111,7 @@ export function pageOfEntries(db: Db, { from, end, limit }: { from: number; end:
     .execute()
 }
 
-/** Of an entry that is placed already, nothing changes. */
+/** Changes nothing for an entry that already has a position. */
 export async function restoreEntries(
   tx: Tx,
   entries: readonly { statement_digest: string; entry_index: number }[],
@@ -130,7 +133,7 @@ export async function findCheckpoint(db: Db, size: number): Promise<LogCheckpoin
   return (await row.executeTakeFirst()) ?? null
 }
 
-/** The newest one, or the newest up to a size. */
+/** The newest checkpoint, or the newest up to a size. */
 export async function newestCheckpoint(db: Db, upTo?: number): Promise<LogCheckpointTable | null> {
   const row = await db
     .selectFrom('log_checkpoints')
@@ -142,14 +145,14 @@ export async function newestCheckpoint(db: Db, upTo?: number): Promise<LogCheckp
   return row ?? null
 }
 
-/** The one that is recorded under its size afterwards, which may be of another writer. */
+/** Returns the checkpoint that is recorded under the size afterwards; another writer may have recorded it. */
 export async function recordCheckpoint(tx: Tx, checkpoint: LogCheckpointTable): Promise<LogCheckpointTable> {
   await tx
     .insertInto('log_checkpoints')
     .values(checkpoint)
     .onConflict((conflict) => conflict.column('size').doNothing())
     .execute()
-  return (await findCheckpoint(tx, checkpoint.size)) as LogCheckpointTable // just written
+  return (await findCheckpoint(tx, checkpoint.size)) as LogCheckpointTable // recorded above
 }
 
 /** With the signatures of its witnesses. */
@@ -158,13 +161,13 @@ export async function findCosigned(db: Db, { size, note }: LogCheckpointTable): 
   return note + (row?.lines ?? '')
 }
 
-/** Checkpoints of more entries than `above`, and of at most `upTo`. */
+/** Checkpoints with more than `above` and at most `upTo` entries. */
 export interface SizeRange {
   above: number
   upTo: number
 }
 
-/** The newest that enough witnesses have cosigned. */
+/** The newest checkpoint that enough witnesses have cosigned. */
 export async function newestQuorum(db: Db, { above, upTo }: SizeRange) {
   const row = db
     .selectFrom('log_cosignatures as w')
@@ -179,10 +182,10 @@ export async function newestQuorum(db: Db, { above, upTo }: SizeRange) {
   return (await row.executeTakeFirst()) ?? null
 }
 
-/** In the words of the index `log_anchors_size`: SQLite uses it for no others. */
+/** Must match the index `log_anchors_size` word for word: SQLite uses the index for nothing else. */
 export const anchorMayBeGood = sql<boolean>`state in ('sent', 'landed', 'finalized')`
 
-/** The oldest that is on chain, with its anchor. */
+/** The oldest checkpoint on chain, with its anchor. */
 export async function oldestAnchored(db: Db, { above, upTo }: SizeRange) {
   const row = db
     .selectFrom('log_anchors as a')
@@ -199,7 +202,7 @@ export async function oldestAnchored(db: Db, { above, upTo }: SizeRange) {
   return (await row.executeTakeFirst()) ?? null
 }
 
-/** Whether a final block from before then holds a checkpoint with the statement. */
+/** Whether a final block from before then contains a checkpoint that covers the statement. */
 export async function isLoggedBefore(db: Db, statementDigest: string, unixSeconds: number): Promise<boolean> {
   const row = db
     .selectFrom('log_entries as e')
@@ -212,7 +215,10 @@ export async function isLoggedBefore(db: Db, statementDigest: string, unixSecond
   return (await row.executeTakeFirst()) !== undefined
 }
 
-/** All entries wait for a place again, in the order that they had. What was signed, cosigned and anchored is forgotten. */
+/**
+ * Makes all entries wait for a position again, in the same order. Removes everything that was signed, cosigned and
+ * anchored.
+ */
 export async function clearLog(tx: Tx): Promise<void> {
   const placed = await countPlaced(tx)
   await tx
@@ -224,12 +230,12 @@ export async function clearLog(tx: Tx): Promise<void> {
     await tx.deleteFrom(table).execute()
 }
 
-/** A log of this database that went on under no name: what `svc-gateway replay --new-log` has noted of it. */
+/** An ended log of this database, as `svc-gateway replay --new-log` has recorded it. */
 export interface EndedLog {
   origin: string
   vkey: string
   ended_at: string
-  /** The last one that is known; and where another was published, that one, too. */
+  /** The last known checkpoint and, if another was published, that one, too. */
   checkpoints: string[]
 }
 

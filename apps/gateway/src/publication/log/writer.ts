@@ -1,4 +1,4 @@
-// Publishes again and again while the gateway runs. Of several processes one does it at a time.
+// Publishes the log at intervals while the gateway runs. Of several processes only one publishes at a time.
 
 import { isDatabaseUnavailable } from '@svc/database/unavailable'
 import type { Log } from '@svc/service/program/log'
@@ -7,9 +7,9 @@ import type { Publish } from './publish.ts'
 
 export interface LogWriter {
   start(): void
-  /** Waits for a run that is under way. */
+  /** Waits for a run in progress. */
   stop(): Promise<void>
-  /** Why the last run failed; null where it did not. */
+  /** Why the last run failed; null if it succeeded. */
   problem(): string | null
 }
 
@@ -24,17 +24,17 @@ export function createWriter(publish: Publish, { seconds, log }: { seconds: numb
       while (!isStopped && (await publish()));
       problem = null
     } catch (error) {
-      note(error)
+      report(error)
     }
     running = null
     if (!isStopped) schedule()
   }
 
-  /** Once for each cause. What a database that is away or behind means is said elsewhere. */
-  function note(error: unknown): void {
+  /** Logs each cause once. An unavailable or lagging database is reported elsewhere. */
+  function report(error: unknown): void {
     const { message } = error as Error
     const isKnown = message === problem || error instanceof ServiceError || isDatabaseUnavailable(error)
-    if (!isKnown) log.error({ err: error }, 'the log cannot be published now')
+    if (!isKnown) log.error({ err: error }, 'the log cannot be published at the moment')
     problem = message
   }
 

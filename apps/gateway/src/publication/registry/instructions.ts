@@ -1,4 +1,4 @@
-// Instructions of the attestation registry, by the accounts they name.
+// Instructions of the attestation registry and the accounts that they use.
 
 import { type AccountMeta, AccountRole, address, type Instruction } from '@solana/kit'
 import { concat, fromBase58, utf8 } from '@svc/protocol/bytes'

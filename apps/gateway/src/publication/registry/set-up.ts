@@ -10,13 +10,13 @@ import { REGISTRY_PROGRAM, type RegistryAddresses, registryAddresses } from '@sv
 import { createCredential, createSchema } from './instructions.ts'
 
 export interface SetUp extends RegistryAddresses {
-  /** Null when both existed. */
+  /** Null if both existed. */
   tx: string | null
 }
 
 const TIMEOUT_MS = 60_000
 
-/** Creates what is missing in one transaction. It may run again and leaves existing accounts alone. */
+/** Creates what is missing in one transaction. It can be repeated and leaves existing accounts unchanged. */
 export async function setUpRegistry(
   key: Ed25519Signer,
   credentialName: string,
@@ -35,9 +35,11 @@ export async function setUpRegistry(
   const signed = signTransaction(key, instructions, await nodes.lifetime())
   const { tx, raw } = signed
   const objection = await nodes.simulate(raw, { sigVerify: true })
-  if (objection) throw new Error(`the chain would refuse it: ${objection}. Does ${signer} hold enough lamports?`)
+  if (objection)
+    throw new Error(`the chain would reject the transaction: ${objection}. Does ${signer} have enough lamports?`)
   await nodes.send(raw)
   const { outcome } = await watchTransaction(nodes, signed, TIMEOUT_MS)
-  if (outcome !== 'landed') throw new Error(`transaction ${tx} is ${outcome}: run this again, it makes what is missing`)
+  if (outcome !== 'landed')
+    throw new Error(`transaction ${tx} is ${outcome}: run this command again to create what is missing`)
   return { ...addresses, tx }
 }

@@ -1,4 +1,5 @@
-// Publishes a statement in the attestation registry: the transaction of its memo also writes an account (`chain_sas_v1`).
+// Publishes a statement in the attestation registry: the transaction of its memo also writes an account
+// (`chain_sas_v1`).
 
 import type { Anchor } from '@svc/api/attestations'
 import type { AccountOnChain, SolanaNodes } from '@svc/payments/solana/nodes'
@@ -46,7 +47,7 @@ export function createRegistryWriter(
     const nonce = registryNonce(body.proof_id, mode === 'latest' ? undefined : body.snapshot_id)
     const attestation = attestationAddress(addresses, nonce)
     const exists = isAttestation(await nodes.account(attestation))
-    // A snapshot is written once; a later statement about it gets a memo only.
+    // A snapshot is written once; a later statement about it gets only a memo.
     if (exists && mode === 'per_snapshot') return memo
     const expiry = lifetimeSeconds === 0 ? 0 : body.issued_at_unix + lifetimeSeconds
     const data = encodeRecord(registryRecord(envelope))
@@ -73,9 +74,9 @@ export function createRegistryWriter(
   }
 }
 
-/** The fields of an attestation beside its data, with the length of the data. */
+/** The fields of an attestation besides its data, including the length of the data. */
 const ATTESTATION_BYTES = 1 + 32 + 32 + 32 + 4 + 32 + 8 + 32
-/** What the chain charges for each account beside its bytes, and for each byte. */
+/** What the chain charges for each account in addition to its bytes, and for each byte. */
 const ACCOUNT_BYTES = 128
 const LAMPORTS_PER_BYTE = 6960
 
@@ -83,7 +84,7 @@ function rentOf(data: Uint8Array): number {
   return (ACCOUNT_BYTES + ATTESTATION_BYTES + data.length) * LAMPORTS_PER_BYTE
 }
 
-/** An account that only holds coins is free: anybody can send coins to any address. */
+/** An account that holds only coins counts as free: anyone can send coins to any address. */
 function isAttestation(account: AccountOnChain | null): boolean {
   if (!account || (account.owner === SYSTEM_PROGRAM && account.data.length === 0)) return false
   if (account.owner === REGISTRY_PROGRAM) return true

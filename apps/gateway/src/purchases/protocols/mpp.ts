@@ -1,5 +1,6 @@
-// The Machine Payments Protocol. A credential shows the transaction that the payer has sent, or holds a transfer of USDC on
-// an EVM chain that they have signed for the challenge (EIP-3009), which is sent as x402 payments are.
+// The Machine Payments Protocol. A credential names a transaction that the payer has sent, or contains a transfer of
+// USDC on an EVM chain that the payer has signed for the challenge (EIP-3009), which the gateway sends like an x402
+// payment.
 
 import { findAsset } from '@svc/api/assets'
 import type { Body } from '@svc/api/endpoint'
@@ -35,9 +36,9 @@ type Order = Body<typeof requestStorage>
 type Confirm = Body<typeof confirmStorage>
 type Bought = Answer<Confirmation>
 
-/** Clients repeat the order that was answered with the challenge. Null without a credential. */
+/** Clients repeat the order that the challenge answered. Null without a credential. */
 export async function buyWithCredential(context: Context, order: Order, wire: WireRequest): Promise<Bought | null> {
-  const credential = await readCounted(context, wire)
+  const credential = await readRateLimitedCredential(context, wire)
   if (!credential) return null
   const request = await findQuote(context, credential)
   requireSameOrder(order, request)
@@ -50,14 +51,14 @@ export async function confirmWithCredential(
   body: Confirm,
   wire: WireRequest,
 ): Promise<Bought | null> {
-  const credential = await readCounted(context, wire)
+  const credential = await readRateLimitedCredential(context, wire)
   if (!credential) return null
   if (credential.payReqId !== body.pay_req_id) throw asProblem(unknownChallenge())
   return pay(context, await findQuote(context, credential), credential, wire)
 }
 
-/** A credential that cannot be used is counted like one that can. */
-async function readCounted(context: Context, wire: WireRequest): Promise<Credential | null> {
+/** Rate limits also count unusable credentials. */
+async function readRateLimitedCredential(context: Context, wire: WireRequest): Promise<Credential | null> {
   if (wire.headers.authorization === undefined) return null
   try {
     const credential = readCredential(wire.headers.authorization)
@@ -79,7 +80,7 @@ async function pay(context: Context, request: PayRequest, credential: Credential
   try {
     return await paid(context, request, credential, wire)
   } catch (error) {
-    throw asProblem(error, error instanceof PaymentRefused ? await challengesAgain(context, request, wire) : null)
+    throw asProblem(error, error instanceof PaymentRefused ? await repeatChallenges(context, request, wire) : null)
   }
 }
 
@@ -100,10 +101,10 @@ async function paid(context: Context, request: PayRequest, credential: Credentia
 }
 
 /**
- * After a signed payment that never pays, the challenges of the same quote: a payer who signs them once more signs the same
- * authorization, which pays once. Not while the quote is paid, being paid or expired.
+ * After a signed payment that can never pay, returns the challenges of the same quote: signing them again produces the
+ * same authorization, which pays once. Throws while the quote is paid, being paid, or expired.
  */
-async function challengesAgain({ database, config, ...context }: Context, request: PayRequest, wire: WireRequest) {
+async function repeatChallenges({ database, config, ...context }: Context, request: PayRequest, wire: WireRequest) {
   const { db } = database
   const { pay_req_id, expires_at } = request
   if (unixNow(context) > expires_at) return null
@@ -111,7 +112,7 @@ async function challengesAgain({ database, config, ...context }: Context, reques
   return challengesFor(storageCharges(config, JSON.parse(request.quote) as Quote), textsOf(request), wire)
 }
 
-/** The credential pays for its quote: a body that orders something else is refused before anything is paid. */
+/** The credential pays for its quote: a body that orders something else is rejected before payment. */
 function requireSameOrder({ units, provider, extends: renewed }: Order, request: PayRequest): void {
   const { renewal } = (JSON.parse(request.quote) as Quote).extensions.svc
   if (units !== request.units) throw otherOrder('units', String(request.units))
@@ -123,25 +124,25 @@ function otherOrder(field: string, quoted: string): ValidationError {
   return new ValidationError({ loc: ['body', field], msg: `the quote of the credential is for ${quoted}` })
 }
 
-/** The payment as the x402 endpoint settles it: the same checks, limits and receipts. */
+/** Converts the payment for the x402 settlement, with the same checks, limits and receipts. */
 function signedTransfer(
   { settlers }: Context,
   request: PayRequest,
   { charge: { leg }, challenge, payload }: ReturnType<typeof chargeOf>,
   wire: WireRequest,
 ): { payment: SignedPayment; settler: Settler } {
-  const { type: _, signature, ...authorization } = payload as AuthorizationPayload // it shows no transaction
-  // What was signed for another challenge is no payment of this one.
+  const { type: _, signature, ...authorization } = payload as AuthorizationPayload // it names no transaction
+  // A signature for another challenge does not pay this one.
   if (authorization.nonce.toLowerCase() !== challengeHash(challenge)) throw unknownChallenge()
   const network = networkNamed(leg.network)
   const settler = network ? settlers.get(network) : undefined
   const id = settler?.paymentId({ signature, authorization }) ?? null
-  // A leg that is paid with a transaction does not have it.
+  // A leg that must be paid with a transaction has no match here.
   const version = network ? findAsset(network, leg.extra.name)?.domainVersion : undefined
   if (!settler || id === null || version === undefined) throw cannotSettle()
   const signable = { ...leg, extra: { ...leg.extra, version } }
   const address = addressKey(wire.clientAddress)
-  // A payer who signs a challenge once more signs the same authorization.
+  // Signing a challenge again produces the same authorization.
   const payment = { request, leg: signable, payload: { signature, authorization }, id, address, isKeyed: false }
   return { payment, settler }
 }

@@ -1,4 +1,4 @@
-// Paying from a page in a browser, which reaches no node by itself.
+// Payments from a page in a browser, which has no access to nodes.
 
 import type { PageSeller } from '@svc/payments/selling/pay-from-page'
 import type { Context } from '../../context.ts'

@@ -1,5 +1,5 @@
-// Purchases that a sponsor confirms for the wallet that paid: one quote, or many that one transaction paid. Their receipts
-// and lockers are one commit.
+// Purchases that a sponsor confirms for the wallet that paid: one quote, or several that one transaction paid. Their
+// receipts and lockers are written in one commit.
 
 import type { Body } from '@svc/api/endpoint'
 import type { LockerRecord } from '@svc/api/lockers'
@@ -20,11 +20,11 @@ import type { LockerCreation } from '../../lockers/create-locker.ts'
 import { lockerRecord } from '../../lockers/locker-record.ts'
 import { claim } from '../claim.ts'
 import { findPayRequests, findReceiptsOfRequests, type PayRequest } from '../store.ts'
-import { noteRefused, noteSecond } from '../unclaimed/note-payment.ts'
+import { recordRefused, recordSecond } from '../unclaimed/record-payment.ts'
 import { confirmation } from './transaction.ts'
 
 interface SponsoredOrder {
-  /** A single purchase takes the whole transaction; a batch leaves the rest of it to other batches. */
+  /** A single purchase claims the whole transaction; a batch leaves the rest of it to other batches. */
   kind: 'single' | 'batch'
   payReqIds: readonly string[]
   tx: string
@@ -41,8 +41,8 @@ interface SponsoredPurchase {
 
 export async function requireSponsor({ sponsors }: Auth, { headers }: WireRequest): Promise<{ service: string }> {
   if (sponsors) return sponsors.verify(headers.authorization)
-  throw new ServiceError('OIDC_TOKEN_INVALID', 'this gateway knows no identity provider of sponsors', {
-    hint: 'its operator sets SPONSOR_OIDC; until then, use POST /v1/storage/confirm',
+  throw new ServiceError('OIDC_TOKEN_INVALID', 'sponsored purchases are not configured on this gateway', {
+    hint: "use POST /v1/storage/confirm, or ask the gateway's admin to set SPONSOR_OIDC",
     headers: { 'www-authenticate': 'Bearer' },
   })
 }
@@ -58,7 +58,7 @@ export async function confirmSponsored(
     ownerIdentity: body.owner_identity,
     tags: body.tags ?? [],
   })
-  const { receipt, isNew, locker } = purchase as SponsoredPurchase // one quote, one purchase
+  const { receipt, isNew, locker } = purchase as SponsoredPurchase // one quote is one purchase
   if (locker.outcome === 'refused') throw locker.refusal
   return {
     ...confirmation(receipt, !isNew),
@@ -69,7 +69,9 @@ export async function confirmSponsored(
   }
 }
 
-/** Repeated, the sponsor does not learn by what the owner has the public link opened since (T-49). */
+/**
+ * A repeated call must not reveal the public link's new id to the sponsor after the owner has rotated the link (T-49).
+ */
 function recordFor(locker: Locker, outcome: 'created' | 'existing'): LockerRecord {
   const { public_link, ...record } = lockerRecord(locker)
   return outcome === 'created' && public_link ? { ...record, public_link } : record
@@ -117,7 +119,7 @@ function positionResult({ receipt, locker }: SponsoredPurchase, position: number
 
 /**
  * The purchases that one transaction paid, in the order of the quotes. Either all receipts are written or none. Lockers
- * are created with them, unless the owner has reached the limit. A repeated call completes what an earlier one left open.
+ * are created with them, unless the owner has reached the limit. A repeated call completes an earlier one.
  */
 async function claimSponsored(context: Context, order: SponsoredOrder): Promise<SponsoredPurchase[]> {
   const { kind, payReqIds, tx, ownerIdentity, tags } = order
@@ -128,7 +130,7 @@ async function claimSponsored(context: Context, order: SponsoredOrder): Promise<
   const transaction = { tx, network: await networkOf(context, tx, requests, receipts), payReqIds }
   requireOneNetwork(transaction, requests, paid)
   if (payReqIds.every((id) => (paid.get(id)?.tx_hash ?? tx) !== tx)) {
-    requireOwner(paid.get(payReqIds[0] as string) as SignedReceipt, ownerIdentity) // each of them has one
+    requireOwner(paid.get(payReqIds[0] as string) as SignedReceipt, ownerIdentity) // each quote has a receipt
     throw await refusalOfSecond(context, transaction, requests)
   }
   const unpaid = requests.filter(({ pay_req_id }) => !paid.has(pay_req_id))
@@ -144,10 +146,10 @@ async function claimSponsored(context: Context, order: SponsoredOrder): Promise<
     { tx, kind, payment: seen.payment, quotes: [first, ...others] },
     { require: (receipt) => requireOwner(receipt, ownerIdentity), lockers: { tags } },
   )
-  return purchases.map(({ locker, ...purchase }) => ({ ...purchase, locker: locker as LockerCreation })) // was asked for
+  return purchases.map(({ locker, ...purchase }) => ({ ...purchase, locker: locker as LockerCreation })) // a locker was requested
 }
 
-/** What to answer where other transactions have paid all of the quotes: this one may be a second payment of them. */
+/** The error when other transactions have paid all of the quotes: this one may be a second payment of them. */
 async function refusalOfSecond(
   context: Context,
   transaction: SponsoredTransaction,
@@ -156,8 +158,8 @@ async function refusalOfSecond(
   const refusal = paymentRefused('quote_already_paid')
   try {
     const { purchases, payment } = await findPayment(context, transaction, requests)
-    const isNoted = await noteSecond(context, { ...purchases[0], payReqIds: transaction.payReqIds, payment })
-    return isNoted ? secondPaymentRefused() : refusal
+    const isRecorded = await recordSecond(context, { ...purchases[0], payReqIds: transaction.payReqIds, payment })
+    return isRecorded ? secondPaymentRefused() : refusal
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
     return error.code === 'tx_not_found' ? secondPaymentUnseen() : refusal
@@ -175,12 +177,15 @@ async function requirePayRequests({ database }: Context, payReqIds: readonly str
 
 function requireOwner({ payer_pubkey, sig_alg }: SignedReceipt, ownerIdentity: string): void {
   if (payer_pubkey === (sig_alg === 'secp256k1' ? ownerIdentity.toLowerCase() : ownerIdentity)) return
-  throw new ServiceError('OWNER_IDENTITY_MISMATCH', 'owner_identity is not who paid on chain', {
-    hint: 'name the wallet that paid: it will own the locker',
+  throw new ServiceError('OWNER_IDENTITY_MISMATCH', 'owner_identity is not the wallet that paid on chain', {
+    hint: 'use the wallet that paid, which will own the locker',
   })
 }
 
-/** A sponsor gets the record of each locker. That of a renewed locker is its owner's, who may be somebody else. */
+/**
+ * A sponsor gets the record of each locker. The record of a renewed locker belongs to its owner, who may be another
+ * person.
+ */
 function requireNewLockers(requests: readonly PayRequest[]): void {
   for (const { quote } of requests) {
     const { renewal } = (JSON.parse(quote) as Quote).extensions.svc
@@ -205,8 +210,8 @@ interface SponsoredTransaction {
 }
 
 /**
- * The form of a transaction tells its family. Where the quotes are on several networks of that, it is on the one that
- * shows it.
+ * The form of a transaction identifies its chain family. If the quotes are on several networks of this family, the
+ * network that knows the transaction is used.
  */
 async function networkOf(
   { sales }: Context,
@@ -220,7 +225,7 @@ async function networkOf(
     return leg ? [{ network, leg }] : []
   })
   const paid = receipts.find(({ tx_hash }) => tx_hash === tx)
-  const [first] = ofFamily as [Network, ...Network[]] // it has the form of one
+  const [first] = ofFamily as [Network, ...Network[]] // the family has at least one network
   if (paid) return ofFamily.find(({ name }) => name === paid.network) ?? first
   if (quoted.length < 2) return quoted[0]?.network ?? first
   const seen = await Promise.all(
@@ -231,8 +236,9 @@ async function networkOf(
 }
 
 /**
- * An unpaid quote is on every network that it has a leg on; a paid one is on the network of its receipt. Quotes that are
- * only partly on the transaction's network do not belong together (SPON-09). If none of them is, the transaction is wrong.
+ * An unpaid quote is on every network for which it has a leg; a paid quote is on the network of its receipt. Quotes
+ * that are only partly on the transaction's network do not belong together (SPON-09). If none is, the transaction is
+ * wrong.
  */
 function requireOneNetwork(
   { network }: SponsoredTransaction,
@@ -244,10 +250,10 @@ function requireOneNetwork(
     return receipt ? receipt.network === network.name : legsOn(network, request).length > 0
   })
   if (here.length > 0 && here.length < requests.length)
-    throw mixedNetworks(`not all of these quotes are on ${network.name}, where the transaction is`)
+    throw mixedNetworks(`the transaction is on ${network.name}, but not all of these quotes are`)
 }
 
-/** Tries the legs on the transaction's network that all quotes share, and takes the first that was paid (SPON-08). */
+/** Tries the legs on the transaction's network that all quotes share, and uses the first that was paid (SPON-08). */
 async function findPayment(
   context: Context,
   { tx, network, payReqIds }: SponsoredTransaction,
@@ -256,16 +262,16 @@ async function findPayment(
   const offers = requests.map((request) => ({ request, legs: legsOn(network, request) }))
   if (offers.every(({ legs }) => legs.length === 0)) throw paymentRefused('wrong_transaction_form')
   const shared = sharedLegs(offers)
-  if (shared.length === 0) throw mixedNetworks('these quotes have no leg in common that one transaction could pay')
+  if (shared.length === 0) throw mixedNetworks('these quotes have no common leg that one transaction could pay')
   let refusal = paymentRefused('nothing_received')
   let isNothing = true
   for (const purchases of shared) {
     const payment = await readPayment(context, tx, purchases, payReqIds)
     if (payment.outcome === 'found') return { purchases, payment }
     const { reason, seen } = payment
-    const isNoted = await noteRefused(context, { ...purchases[0], payReqIds, reason, payment: seen.payment })
-    // A fault of the payment says more than that it is not in another asset.
-    if (isNothing) refusal = paymentRefused(reason, seen, isNoted)
+    const isRecorded = await recordRefused(context, { ...purchases[0], payReqIds, reason, payment: seen.payment })
+    // A fault of the payment is more informative than a wrong asset.
+    if (isNothing) refusal = paymentRefused(reason, seen, isRecorded)
     isNothing &&= reason === 'nothing_received'
   }
   throw refusal
@@ -288,11 +294,11 @@ function sharedLegs(offers: readonly Offer[]): Purchases[] {
       const leg = legs.find((other) => other.asset === asset && other.payTo === payTo)
       return leg ? [{ request, leg }] : []
     })
-    // There is at least one offer, so a purchase for each of them is at least one purchase.
+    // `offers` is not empty, so neither is a list with one purchase for each of them.
     return purchases.length === offers.length ? [purchases as [Purchase, ...Purchase[]]] : []
   })
 }
 
 function mixedNetworks(message: string): ServiceError {
-  return new ServiceError('mixed_networks', message, { hint: 'confirm quotes that one transaction paid together' })
+  return new ServiceError('mixed_networks', message, { hint: 'confirm only quotes that one transaction paid' })
 }

@@ -1,4 +1,4 @@
-// A payer sends a transaction and names it: POST /v1/storage/confirm, with X402-TX or tx_sig.
+// A payer sends a transaction and reports its id: POST /v1/storage/confirm, with X402-TX or tx_sig.
 
 import type { Body } from '@svc/api/endpoint'
 import type { Confirmation, confirmStorage } from '@svc/api/purchases'
@@ -10,7 +10,7 @@ import type { Context } from '../../context.ts'
 import { claim } from '../claim.ts'
 import { confirmUrlOf } from '../quote.ts'
 import { findPayRequest, findReceiptOfRequest, type PayRequest } from '../store.ts'
-import { noteRefused, refusalOfSecond } from '../unclaimed/note-payment.ts'
+import { recordRefused, refusalOfSecond } from '../unclaimed/record-payment.ts'
 
 export async function confirmPayment(
   context: Context,
@@ -26,7 +26,7 @@ export async function confirmPayment(
   return confirmShown(context, shown, wire)
 }
 
-/** A paid quote answers its receipt to its payer again. */
+/** For a paid quote, returns the receipt to its payer again. */
 export async function confirmShown(context: Context, shown: ShownPayment, wire: WireRequest): Promise<Confirmation> {
   const { bought, paid } = await readConfirmation(storageSeller(context), shown, wire).catch(
     async (refusal: unknown) => {
@@ -52,7 +52,7 @@ export function confirmation(receipt: SignedReceipt, idempotent: boolean): Confi
   return { ok: true, receipt_id, receipt, idempotent, paid_amount, paid_raw, pay_asset, network }
 }
 
-/** This gateway as a seller of storage. */
+/** The gateway as a seller of storage. */
 export function storageSeller(context: Context): Seller<PayRequest, { receipt: SignedReceipt }> {
   const { sales, config, log, now, continuity } = context
   const { db } = context.database
@@ -69,6 +69,6 @@ export function storageSeller(context: Context): Seller<PayRequest, { receipt: S
       return receipt && { receipt }
     },
     requireCurrent: () => continuity.requireCurrent(),
-    noteRefused: (refused) => noteRefused(context, refused),
+    recordRefused: (refused) => recordRefused(context, refused),
   }
 }

@@ -2,7 +2,7 @@ import type { Db, Tx, UnclaimedPaymentTable } from '../../db/schema.ts'
 
 type Key = Pick<UnclaimedPaymentTable, 'network' | 'tx' | 'asset'>
 
-/** False where it is there. */
+/** False when it already exists. */
 export async function insertUnclaimed(tx: Tx, payment: UnclaimedPaymentTable): Promise<boolean> {
   const { numInsertedOrUpdatedRows = 0n } = await tx
     .insertInto('unclaimed_payments')
@@ -12,7 +12,7 @@ export async function insertUnclaimed(tx: Tx, payment: UnclaimedPaymentTable): P
   return numInsertedOrUpdatedRows > 0n
 }
 
-/** Whether receipts have taken a transaction. Of one with several authorizations, each is another payment. */
+/** Whether receipts have claimed a transaction. If it has several authorizations, each is a separate payment. */
 export async function isClaimed(db: Db, { network, tx }: Key): Promise<boolean> {
   const row = db.selectFrom('payment_transactions').select('kind').where('network', '=', network).where('tx', '=', tx)
   return (await row.where('kind', 'in', ['single', 'batch', 'lost']).executeTakeFirst()) !== undefined
@@ -34,7 +34,7 @@ export async function countUnclaimed(db: Db, payReqId: string): Promise<number> 
 
 export type UnclaimedPosition = Pick<UnclaimedPaymentTable, 'noted_at' | 'tx' | 'asset'>
 
-/** The newest first. */
+/** Newest first. */
 export function pageOfUnclaimed(
   db: Db,
   after: UnclaimedPosition | null,

@@ -1,4 +1,4 @@
-// Who may act by hand. Every internal caller may read; those that ADMINS names may act (T-26).
+// Permissions of internal callers: all of them may read; those in ADMINS may also make changes (T-26).
 
 import type { AdminIdentity } from '@svc/api/operations'
 import { ServiceError } from '@svc/service/service-error'
@@ -7,7 +7,7 @@ import type { ActorConfig } from '../../auth/settings.ts'
 import type { Context } from '../../context.ts'
 import { type AuditAction, recordRefusal } from './audit.ts'
 
-/** As the audit log names it. */
+/** The caller under the name that the audit log uses. */
 export interface Actor {
   identity: string
 }
@@ -20,7 +20,7 @@ function identityOf(caller: InternalCaller): string {
   return caller.kind === 'oidc' ? `oidc:${caller.service}` : caller.kind
 }
 
-/** Each name is compared with its own list: a subject may be the text of somebody's address. */
+/** Each name is compared with its own list only: a subject can be the text of another caller's address. */
 function mayAct(caller: InternalCaller, { emails, subjects, secret, anybody }: ActorConfig): boolean {
   if (anybody) return true
   if (caller.kind !== 'oidc') return caller.kind === 'secret' && secret
@@ -29,7 +29,7 @@ function mayAct(caller: InternalCaller, { emails, subjects, secret, anybody }: A
 
 const REFUSALS_PER_MINUTE = 30
 
-/** The caller, if they may act. An attempt that is refused is in the audit log and in the log. */
+/** Returns the caller if they may make changes. A refused attempt is recorded in the audit log and logged. */
 export async function requireActor(
   context: Context,
   caller: InternalCaller,
@@ -37,11 +37,11 @@ export async function requireActor(
 ): Promise<Actor> {
   const { identity, may_act } = describeCaller(caller, context.config.internal.actors)
   if (may_act) return { identity }
-  context.log.warn({ actor: identity, ...attempt }, 'an attempt to act without an acting identity')
+  context.log.warn({ actor: identity, ...attempt }, 'an identity that may only read tried to make a change')
   await context.rateLimiter.take({ key: `refused actor ${identity}`, perMinute: REFUSALS_PER_MINUTE })
   await recordRefusal(context, { ...attempt, actor: identity })
-  throw new ServiceError('ACTING_IDENTITY_REQUIRED', 'this identity may read, and not act', {
-    hint: 'ADMINS of the gateway names the identities that may act; this attempt is in the audit log',
+  throw new ServiceError('ACTING_IDENTITY_REQUIRED', 'this identity may only read', {
+    hint: 'the setting ADMINS of the gateway names the identities that may make changes; this attempt is in the audit log',
     details: { identity },
   })
 }

@@ -5,7 +5,7 @@ import type { AuditLogTable, Db, Tx } from '../../db/schema.ts'
 /** Any number that no other advisory lock in the same database uses. */
 const AUDIT_LOCK = 6_120_448_931
 
-/** Until the transaction ends. SQLite has one writer anyway. */
+/** Locks until the transaction ends. SQLite needs no lock: it has one writer. */
 export async function lockAuditLog(tx: Tx): Promise<void> {
   if (!isSqlite(tx)) await sql`select pg_advisory_xact_lock(${AUDIT_LOCK})`.execute(tx)
 }
@@ -34,13 +34,13 @@ export function pageOfAuditLog(
     .execute()
 }
 
-/** In order. */
+/** In order of their sequence. */
 export function rowsAfter(db: Db, sequence: number, limit: number): Promise<AuditLogTable[]> {
   const rows = db.selectFrom('audit_log').selectAll().where('sequence', '>', sequence)
   return rows.orderBy('sequence').limit(limit).execute()
 }
 
-/** The newest entry about something that was done. */
+/** The newest entry about an action that was done. */
 export async function findDone(db: Db, action: string, target: string): Promise<AuditLogTable | null> {
   const done = db
     .selectFrom('audit_log')

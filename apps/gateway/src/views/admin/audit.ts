@@ -1,5 +1,5 @@
-// The audit log: rows are only ever added, each with the hash of the one before (T-26). Triggers refuse changes; whoever
-// gets around them changes hashes that others have seen. `head` belongs into another place than this database.
+// The audit log: rows are only ever added, each with the hash of the previous one (T-26). Triggers refuse changes; a
+// change that bypasses them alters hashes that others have seen. Save `head` outside this database.
 
 import { hash } from 'node:crypto'
 import type { AuditEntry, AuditLog } from '@svc/api/operations'
@@ -21,7 +21,7 @@ interface Act {
 
 const FIRST_HASH = '0'.repeat(64)
 
-/** In the transaction of what was done. Call it last: everybody who acts waits for it. */
+/** Call it last in the transaction of the action: all other actions wait for the lock. */
 export async function appendAudit(
   context: Pick<Context, 'now' | 'log'>,
   tx: Tx,
@@ -52,7 +52,7 @@ export async function recordRefusal(
   await context.database.commit((tx) => appendAudit(context, tx, act, 'refused'))
 }
 
-/** Over the text of a JSON array, so that anybody can compute it again. */
+/** The hash of a JSON array as text, so that anyone can recompute it. */
 function hashOf(row: Omit<AuditLogTable, 'hash'>): string {
   const { sequence, at, actor, action, target, outcome, reason, details, previous_hash } = row
   return hash('sha256', JSON.stringify([sequence, at, actor, action, target, outcome, reason, details, previous_hash]))
@@ -86,12 +86,12 @@ export async function auditPage(
 }
 
 export function auditEntry({ details, action, ...row }: AuditLogTable): AuditEntry {
-  return { ...row, action: action as AuditAction, details: JSON.parse(details) } // written by appendAudit
+  return { ...row, action: action as AuditAction, details: JSON.parse(details) } // appendAudit wrote it
 }
 
 const ROWS_AT_ONCE = 1000
 
-/** How far the log was computed again, and the first entry that does not fit. */
+/** How far the log was recomputed, and the first entry that does not fit. */
 interface Followed {
   head: { sequence: number; hash: string }
   brokenAt: number | null
@@ -122,7 +122,7 @@ function chainOf({ head, brokenAt }: Followed): Omit<AuditLog['chain'], 'checked
   }
 }
 
-/** Computes every hash again. `known` is a head that was kept elsewhere: it must still be in the log. */
+/** Recomputes every hash. `known` is a head that was saved elsewhere: the log must still contain it. */
 export async function checkChain(db: Db, known: string | null = null) {
   const wanted = known?.split(':') ?? null
   let hasKnown = wanted === null
@@ -134,11 +134,11 @@ export async function checkChain(db: Db, known: string | null = null) {
 
 export type FollowChain = () => Promise<AuditLog['chain']>
 
-const ALL_AGAIN_SECONDS = 3600
+const FULL_CHECK_SECONDS = 3600
 
 /**
- * For readers: only entries after the last that was checked are computed, and all of them again each hour, or when that
- * entry is no longer what it was.
+ * For readers: recomputes only the entries after the last checked one. Recomputes all of them every hour, and when the
+ * last checked entry has changed.
  */
 export function createChainFollower(context: Pick<Context, 'database' | 'now'>): FollowChain {
   const { db } = context.database
@@ -146,7 +146,7 @@ export function createChainFollower(context: Pick<Context, 'database' | 'now'>):
   return async () => {
     const now = unixNow(context)
     const known = followed
-    const isGood = known !== null && now - known.since < ALL_AGAIN_SECONDS && (await hasHead(db, known))
+    const isGood = known !== null && now - known.since < FULL_CHECK_SECONDS && (await hasHead(db, known))
     const since = isGood ? known.since : now
     followed = { ...(await follow(db, isGood ? known : NOTHING)), since }
     return { ...chainOf(followed), checked_at: isoSeconds(since) }

@@ -1,5 +1,5 @@
-// Receipts and the treasury statement as text, page by page: however many there are, few are in memory, and no slow
-// reader holds a connection to the database.
+// Exports receipts and the treasury statement as text, page by page: few rows are in memory, and a slow reader holds no
+// database connection.
 
 import { type Cell, csvLine } from '@svc/api/csv'
 import type { Query } from '@svc/api/endpoint'
@@ -38,7 +38,7 @@ interface TextRange {
   to: string
 }
 
-/** Everything by default, also receipts that have no time of their own. */
+/** Everything by default, including receipts without a time. */
 function textRange(context: Context, query: TimeRange): TextRange {
   const { from, to } = readRange(query, { now: unixNow(context), defaultDays: ALL_DAYS })
   return { from: query.from === undefined ? '' : isoSeconds(from), to: isoSeconds(to) }

@@ -1,4 +1,4 @@
-// Lockers, by whatever an operator has in hand.
+// Searches lockers by any identifier that an admin may have.
 
 import type { Query } from '@svc/api/endpoint'
 import type { AdminLocker, AdminLockerDetails, findLockers as endpoint } from '@svc/api/operations'
@@ -41,7 +41,7 @@ function positionIn(cursor: string): { createdAt: string; lockerId: string } {
   const bytes = fromBase64Url(cursor)
   const [, createdAt, lockerId] = /^([0-9TZ:.-]+) (locker_[0-9a-f]{12})$/.exec((bytes && fromUtf8(bytes)) ?? '') ?? []
   if (createdAt !== undefined && lockerId !== undefined) return { createdAt, lockerId }
-  throw new ValidationError({ loc: ['query', 'cursor'], msg: 'must be a next_cursor, as it came' })
+  throw new ValidationError({ loc: ['query', 'cursor'], msg: 'must be an unchanged next_cursor' })
 }
 
 export function adminLocker(context: Pick<Context, 'now'>, locker: Locker): AdminLocker {

@@ -49,7 +49,7 @@ export async function countRestricted(db: Db): Promise<{ frozen: number; taken_d
   return { frozen: of('frozen'), taken_down: of('taken_down') }
 }
 
-/** An hour has one. */
+/** There is one sample for each hour. */
 export async function insertSample(tx: Tx, sample: GrowthSampleTable): Promise<void> {
   await tx
     .insertInto('growth_samples')
@@ -58,7 +58,7 @@ export async function insertSample(tx: Tx, sample: GrowthSampleTable): Promise<v
     .execute()
 }
 
-/** Of the days before then, the first sample stays. */
+/** Keeps only the first sample of each day before `before`. */
 export async function thinSamples(tx: Tx, before: number): Promise<void> {
   const day = sql`sampled_at / 86400`
   await tx

@@ -1,4 +1,4 @@
-// How much there is, and how it grew. Counting reads every locker, so requests share what was counted a while ago.
+// Totals and their growth. Counting reads every locker, so requests share a recent count.
 
 import type { AdminGrowth } from '@svc/api/operations'
 import { freshInProportion, refreshing } from '@svc/concurrency/caches'
@@ -58,7 +58,7 @@ const HOUR = 3600
 const DAY = 86_400
 const HOURLY_DAYS = 90
 
-/** Once an hour. */
+/** Runs once an hour. */
 export async function sampleGrowth(context: Pick<Context, 'database' | 'continuity' | 'now'>): Promise<void> {
   const now = unixNow(context)
   const { lockers, files, bytes, purchases } = await countTotals(context)

@@ -1,4 +1,4 @@
-// Jobs to look at, and dead ones to retry or give up.
+// Lists jobs; retries and deletes dead ones.
 
 import type { Query } from '@svc/api/endpoint'
 import type { AdminJob, AdminJobDetails, adminJobs } from '@svc/api/operations'
@@ -29,7 +29,7 @@ function positionIn(cursor: string): { at: number; id: string } {
   const bytes = fromBase64Url(cursor)
   const [, at, id] = /^([0-9]{1,15}) ([\w-]{1,100})$/.exec((bytes && fromUtf8(bytes)) ?? '') ?? []
   if (at !== undefined && id !== undefined) return { at: Number(at), id }
-  throw new ValidationError({ loc: ['query', 'cursor'], msg: 'must be a next_cursor, as it came' })
+  throw new ValidationError({ loc: ['query', 'cursor'], msg: 'must be an unchanged next_cursor' })
 }
 
 export async function readJob({ queue }: Context, jobId: string): Promise<AdminJobDetails> {
@@ -52,7 +52,7 @@ function jobFacts({ id, kind, state, attempts, at, error }: ListedJob): AdminJob
 }
 
 const SECRET_NAMES = /token|secret|password|passphrase|authorization|private|signature|seed|credential|api_?key/i
-/** Of a URL: user and password, and what signs it. Of a header: its token. */
+/** In a URL: user, password and signature. In a header: the token. */
 const CREDENTIALS = /(?<=:\/\/)[^\s/@]+@|(?<=[?&][^=\s]*(?:sig|token|key|secret)[^=\s]*=)[^&\s]+|(?<=bearer\s+)\S+/gi
 
 function withoutSecrets(value: unknown): unknown {
@@ -64,7 +64,7 @@ function withoutSecrets(value: unknown): unknown {
   )
 }
 
-/** The dead job goes and a new one comes, with the entry of the audit log, or nothing happens. */
+/** Replaces the dead job with a new one and adds the audit entry, or does neither. */
 export async function retryJob(context: Context, actor: Actor, jobId: string, reason: string) {
   const { database, queue } = context
   return database.commit(async (tx) => {
@@ -98,6 +98,6 @@ export async function deleteJob(context: Context, actor: Actor, jobId: string, r
 
 function jobNotFound(): ServiceError {
   return new ServiceError('job_not_found', 'there is no such job', {
-    hint: 'a job that is done is deleted; only dead jobs can be retried or deleted',
+    hint: 'finished jobs are deleted; only dead jobs can be retried or deleted',
   })
 }

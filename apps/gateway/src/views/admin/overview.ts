@@ -75,7 +75,7 @@ function adminBudget({ name, unit, perDay, used, transactions, isExhausted, rese
   }
 }
 
-/** The gateway keeps a history of statement keys only. */
+/** The gateway has a history of statement keys only. */
 async function readKeys(
   { database, signers, logIdentity: { key: logKey } }: Context,
   now: number,

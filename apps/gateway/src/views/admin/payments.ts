@@ -1,4 +1,5 @@
-// Payments that matched no quote: looked up on chain, attached to a quote, or noted as refunded. No money moves here.
+// Payments that matched no quote: looked up on chain, attached to a quote, or recorded as refunded. No money moves
+// here.
 
 import type { Body, Query } from '@svc/api/endpoint'
 import { networkNamed } from '@svc/api/networks'
@@ -32,7 +33,7 @@ import { findPayment, insertRefund, setRefundTx } from './store.ts'
 
 type LookedUp = operations.AdminPayment
 
-/** Asks the chain about every asset that this gateway takes on the network. */
+/** Reads the transaction for every asset that this gateway accepts on the network. */
 export async function lookUpPayment(context: Context, query: Query<typeof operations.adminPayment>) {
   const { network, tx } = transactionOf(query)
   const { db } = context.database
@@ -81,7 +82,7 @@ export function legsOn({ sales }: Context, network: string): readonly Leg[] {
   return sales.treasuries.find((treasury) => treasury.network.name === network)?.legs ?? []
 }
 
-/** A node that does not answer may hide what another asset brought. */
+/** A node that does not answer may hide a payment in another asset. */
 function chainOf(outcomes: readonly string[]): LookedUp['chain'] {
   if (outcomes.includes('found') || outcomes.includes('rejected')) return 'found'
   return outcomes.includes('unavailable') || outcomes.length === 0 ? 'unavailable' : 'not_found'
@@ -105,8 +106,8 @@ function arrival(
 }
 
 /**
- * The operator answers for what a confirmation would refuse: a payment that came too late or names another quote, and,
- * if so ordered, one that is too small. That a transaction pays once holds here as everywhere (T-01).
+ * Accepts what a confirmation would refuse, on the admin's responsibility: a payment that came too late or names
+ * another quote and, if so ordered, one that is too small. A transaction still pays only once (T-01).
  */
 export async function attachPayment(context: Context, actor: Actor, order: Body<typeof operations.attachPayment>) {
   const { network, tx } = transactionOf(order)
@@ -151,7 +152,7 @@ async function readArrival(
   throw reading.outcome === 'not_found' ? txNotFound(leg.network) : paymentRefused(reading.reason)
 }
 
-/** What a claim refuses is a transaction or a quote that was used before. */
+/** A claim refuses a transaction or a quote that was used before. */
 function refuseUsed(error: unknown): never {
   const isRefusal = error instanceof ServiceError && error.code === 'payment_verification_failed'
   throw isRefusal ? alreadyUsed(error.message) : error
@@ -165,8 +166,9 @@ function alreadyUsed(message: string, details?: Record<string, unknown>): Servic
 }
 
 /**
- * From then on no quote can claim what is refunded, and all refunds together stay within what receipts leave, asset by
- * asset (T-205). The transaction that paid it back may be named now or later; it also tells refunds of one amount apart.
+ * Records a refund. From then on no quote can claim the refunded amount, and all refunds together stay within what
+ * receipts leave, for each asset (T-205). The refunding transaction may be named now or later; it also distinguishes
+ * refunds of the same amount.
  */
 export async function refundPayment(context: Context, actor: Actor, order: Body<typeof operations.refundPayment>) {
   const { network, tx } = transactionOf(order)
@@ -182,7 +184,7 @@ export async function refundPayment(context: Context, actor: Actor, order: Body<
     const refunds = await lockRefunds(transaction, { network, tx, asset, payment })
     const before = sameRefund(refunds, wanted)
     if (before && (refundTx === null || before.refund_tx !== null)) {
-      // Whoever repeats an order that was not answered pays it then.
+      // A repeated order that was not answered may be paid next, so the journal must have the refund.
       note({ kind: 'refund', key: refundKey(before) })
       return { ok: true, changed: false, refund: shownRefund(before) } as const
     }
@@ -225,7 +227,7 @@ interface WantedRefund {
   refundTx: string | null
 }
 
-/** The refund that an order means; none where it is another one. */
+/** The refund that an order repeats, if any. */
 function sameRefund(
   refunds: readonly RefundTable[],
   { asset, amount, refundTx }: WantedRefund,
@@ -254,7 +256,7 @@ async function lockRefunds(
   return findRefunds(transaction, key)
 }
 
-/** The quote of an authorization that has paid gets its receipt by itself. */
+/** The quote of an authorization that has paid gets its receipt automatically. */
 async function requireSettled(transaction: Tx, network: string, authorizations: readonly string[]): Promise<void> {
   const owners = await findAuthorizationOwners(transaction, network, authorizations)
   for (const owner of owners) {
@@ -263,12 +265,12 @@ async function requireSettled(transaction: Tx, network: string, authorizations: 
   }
 }
 
-/** What receipts account for stays paid, and nothing is refunded twice. */
+/** Amounts that receipts account for stay paid, and nothing is refunded twice. */
 async function requireUnused(transaction: Tx, refund: RefundTable, refunds: readonly RefundTable[]): Promise<void> {
   const claimed = await claimedAmount(transaction, refund)
   const refunded = refundedIn(refund.asset, refunds)
   if (BigInt(refund.amount) <= BigInt(refund.received) - claimed - refunded) return
-  throw alreadyUsed('receipts and refunds account for more of this transaction than would be left', {
+  throw alreadyUsed('receipts and refunds leave less of this transaction than this refund', {
     received_raw: refund.received,
     claimed_raw: String(claimed),
     refunded_raw: String(refunded),

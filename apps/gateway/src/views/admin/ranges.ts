@@ -1,6 +1,6 @@
 import { ValidationError } from '@svc/service/service-error'
 
-/** As queries name it. */
+/** A range as queries name it. */
 export interface TimeRange {
   from?: string
   to?: string
@@ -8,7 +8,7 @@ export interface TimeRange {
 
 const DAY = 86_400
 
-/** In Unix seconds. Up to now by default, and so many days before that. */
+/** In Unix seconds. By default the range ends now and has `defaultDays` days. */
 export function readRange(
   { from, to }: TimeRange,
   { now, defaultDays, maxDays }: { now: number; defaultDays: number; maxDays?: number },

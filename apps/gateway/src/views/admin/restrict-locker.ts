@@ -18,7 +18,10 @@ const ACTIONS: Record<Order['restriction'], AuditAction> = {
   taken_down: 'take_down_locker',
 }
 
-/** What it is already changes nothing. What has arrived at a provider by then is taken first (T-50). */
+/**
+ * Repeating the current restriction changes nothing. Uploads that have already arrived at a provider are adopted first
+ * (T-50).
+ */
 export async function restrictLocker(context: Context, actor: Actor, lockerId: string, order: Order) {
   const { restriction, reason, notice = null } = order
   const found = await findLocker(context.database.db, lockerId)

@@ -34,7 +34,7 @@ export function operationRoutes(service: Service, context: Context): void {
   serveKnown(service, operations.unclaimedPayments, isInternalCaller, ({ query }) => listUnclaimed(context, query))
   serveKnown(service, operations.auditLog, isInternalCaller, ({ query }) => readAuditLog(context, query))
 
-  /** A caller who may not act is refused before the body is read. */
+  /** Refuses a caller without permission before the body is read. */
   const acting =
     <Params>(action: AuditAction, targetOf: (params: Params) => string) =>
     async (wire: WireRequest, { params }: { params: Params }) =>

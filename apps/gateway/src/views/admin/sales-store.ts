@@ -7,7 +7,7 @@ const COUNTING_LOCK = 6_120_448_932
 
 export interface UncountedReceipt {
   receipt_id: string
-  /** JSON; null where the receipt is gone. */
+  /** JSON; null if the receipt is gone. */
   receipt: string | null
   provider: string | null
   pay_req_id: string | null
@@ -102,7 +102,7 @@ export async function totalUsdMicros(db: Db): Promise<number> {
 
 // Exports
 
-/** From then on, before then, and after the last of the page before; texts as in `confirmed_at`. */
+/** From `from`, before `to`, and after the last entry of the previous page; times are texts as in `confirmed_at`. */
 export interface ReceiptPage {
   from: string
   to: string

@@ -1,5 +1,5 @@
-// Sales over time. A job adds new receipts to the hour and the day they belong to, so that a chart of a million receipts
-// reads a few hundred rows.
+// Sales over time. A job adds new receipts to their hour and day, so that a chart of a million receipts reads a few
+// hundred rows.
 
 import { findAsset } from '@svc/api/assets'
 import type { Query } from '@svc/api/endpoint'
@@ -28,7 +28,7 @@ import {
 const HOUR = 3600
 const DAY = 86_400
 const BATCH = 500
-/** What a reader waits for; the rest, after an outage of the job, is left to it. */
+/** The most batches that a reader waits for. After an outage of the job, the rest is left to the job. */
 const READER_BATCHES = 20
 
 export async function countSales(
@@ -41,7 +41,7 @@ export async function countSales(
   }
 }
 
-/** So that what is read includes the sales of the last minute. Where nothing may be written, they are counted later. */
+/** Counts the sales of the last minute before a read. If nothing may be written, they are counted later. */
 export async function countNewSales(context: Pick<Context, 'database' | 'continuity'>): Promise<void> {
   try {
     context.continuity.assertCurrent()
@@ -80,7 +80,7 @@ function sumOf(a: SalesPeriodTable, b: SalesPeriodTable): SalesPeriodTable {
   }
 }
 
-/** In its hour and in its day. */
+/** The sale in its hour and in its day. */
 function salesOf({ receipt: text, ...row }: UncountedReceipt): SalesPeriodTable[] {
   if (text === null) return []
   const receipt = JSON.parse(text) as SignedReceipt
@@ -103,7 +103,7 @@ function salesOf({ receipt: text, ...row }: UncountedReceipt): SalesPeriodTable[
 
 type PaidQuote = Pick<SoldReceipt, 'pay_req_id' | 'expires_at' | 'quote' | 'template'>
 
-/** Null where the quote is not known, or does not say. */
+/** Null if the quote is unknown or names no USD amount. */
 export function quotedUsd({ pay_req_id, expires_at, quote, template }: PaidQuote): number | null {
   if (pay_req_id === null || expires_at === null || quote === null) return null
   const body = storedBody({ pay_req_id, expires_at, quote, template })
@@ -138,7 +138,7 @@ export async function readSales(context: Context, query: Query<typeof adminSales
   }
 }
 
-/** A week begins on Monday; day 0 was a Thursday. */
+/** A week starts on Monday; day 0 was a Thursday. */
 function startOf(time: number, bucket: Bucket): number {
   if (bucket === 'hour') return time - (time % HOUR)
   const day = Math.floor(time / DAY)
@@ -155,7 +155,7 @@ function salesPeriod({ start, paid, usd_micros, period: _, ...sale }: SalesPerio
   }
 }
 
-/** In display units; atomic ones of an asset that this release does not know. */
+/** In display units; in atomic units for an asset that this release does not know. */
 export function displayedAmount(networkName: string, ticker: string, raw: string): string {
   const network = networkNamed(networkName)
   const asset = network && findAsset(network, ticker)

@@ -1,4 +1,4 @@
-// The list of payments to return: what was noted of each, and what receipts and refunds have made of it since (T-205).
+// The list of payments to return: each recorded payment with the receipts and refunds since then (T-205).
 
 import type { Query } from '@svc/api/endpoint'
 import type { UnclaimedPayment, unclaimedPayments } from '@svc/api/operations'
@@ -13,7 +13,7 @@ import { legsOn, refundedIn, shownRefund } from './payments.ts'
 import { findPayment } from './store.ts'
 
 const PAGE = 100
-/** Rows that one request reads: those that are returned stay in the table. */
+/** The most rows that one request reads: returned payments stay in the table. */
 const MAX_READ = 500
 
 export async function listUnclaimed(
@@ -42,13 +42,13 @@ function positionIn(cursor: string): UnclaimedPosition {
   const bytes = fromBase64Url(cursor)
   const [, noted_at, tx, asset] = /^([0-9TZ:.-]+) (\w+) (\w+)$/.exec((bytes && fromUtf8(bytes)) ?? '') ?? []
   if (noted_at !== undefined && tx !== undefined && asset !== undefined) return { noted_at, tx, asset }
-  throw new ValidationError({ loc: ['query', 'cursor'], msg: 'must be a next_cursor, as it came' })
+  throw new ValidationError({ loc: ['query', 'cursor'], msg: 'must be an unchanged next_cursor' })
 }
 
 async function shown(context: Context, db: Db, payment: UnclaimedPaymentTable): Promise<UnclaimedPayment> {
   const { network, tx, asset, pay_req_id, reason, payer, received, noted_at } = payment
   const claim = await findPayment(db, network, tx)
-  // Of one with several authorizations, each is another payment.
+  // If the claim has several authorizations, each is another payment.
   const claimed = claim?.kind === 'authorizations' ? 0n : await claimedAmount(db, { network, tx, asset })
   const refunds = (await findRefunds(db, { network, tx })).filter((refund) => refund.asset === asset)
   const refunded = refundedIn(asset, refunds)

@@ -1,4 +1,4 @@
-// Attestation codes: `GET /v1/attest-code` for anybody, and `GET /v1/attest-code/jwt` for the holder of a token.
+// Attestation codes: `GET /v1/attest-code` for anyone, and `GET /v1/attest-code/jwt` for the holder of a token.
 
 import type { ResponseBody } from '@svc/api/endpoint'
 import type { attestCodeByToken } from '@svc/api/evidence'
@@ -45,7 +45,7 @@ export async function readReceiptToken(
   await limitAnonymous(context, wire, null)
   if (!receiptTokens) throw tokensNotConfigured()
   const { iss, exp, receipt_id } = await receiptTokens.readClaims(wire.headers.authorization)
-  if (!isStorableText(receipt_id)) throw receiptTokens.invalid('has no good claim "receipt_id"')
+  if (!isStorableText(receipt_id)) throw receiptTokens.invalid('has no valid claim "receipt_id"')
   // The token reader requires both claims.
   return { receiptId: receipt_id, token: { iss: iss as string, exp: exp as number } }
 }
@@ -55,7 +55,7 @@ function isStorableText(claim: unknown): claim is string {
   return typeof claim === 'string' && claim.isWellFormed() && !claim.includes('\0')
 }
 
-/** The code, the whole attestation and its simulation in one answer. */
+/** The code, the complete attestation and its simulation in one answer. */
 export async function readByToken(context: Context, { receiptId, token }: ReceiptToken) {
   const { record } = await readEvidence(context, receiptId)
   if (!record) throw missingResultHash(receiptId)
@@ -77,7 +77,10 @@ async function* pieces(context: Context, record: AttestationRecord, token: Recei
   yield '}'
 }
 
-/** The code says "run verify first", but verify computes nothing: the hint names the endpoint that attests (ATT-15). */
+/**
+ * The code suggests "run verify first", but verify computes nothing, so the hint names the endpoint that attests
+ * (ATT-15).
+ */
 function missingResultHash(receiptId: string): ServiceError {
   return new ServiceError(
     'missing_result_hash_run_storage_verify_first',
@@ -87,8 +90,8 @@ function missingResultHash(receiptId: string): ServiceError {
 }
 
 function tokensNotConfigured(): ServiceError {
-  return new ServiceError('BEARER_TOKEN_INVALID', 'this gateway takes no tokens: it knows no issuer of them', {
-    hint: 'its operator sets ATTEST_JWT; GET /v1/attest-code needs no token',
+  return new ServiceError('BEARER_TOKEN_INVALID', 'this gateway accepts no tokens: no issuer is configured', {
+    hint: 'its admin can set ATTEST_JWT; GET /v1/attest-code needs no token',
     headers: { 'www-authenticate': 'Bearer' },
   })
 }

@@ -2,7 +2,7 @@ import type { BundleLog } from '@svc/api/proofs'
 import type { EvidenceEnvelope } from '@svc/protocol/evidence'
 import type { TransparencyLog } from '../../publication/log/prove-statement.ts'
 
-/** What a bundle says of the log: undefined while no checkpoint has the statement. */
+/** The log proof in a bundle: undefined while no checkpoint covers the statement. */
 export async function bundleLog(
   { transparencyLog }: { transparencyLog: TransparencyLog },
   envelope: EvidenceEnvelope | null | undefined,

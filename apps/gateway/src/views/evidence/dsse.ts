@@ -1,4 +1,4 @@
-// `GET /v1/storage/dsse`: a statement in the formats of other people's verifiers, signed anew by the current key.
+// `GET /v1/storage/dsse`: a statement in formats that other verifiers read, signed again by the current key.
 
 import { DSSE_TYPES, type DsseAnswer, type DsseFormat } from '@svc/api/dsse'
 import { type Lru, lru } from '@svc/concurrency/caches'
@@ -36,26 +36,26 @@ interface Wanted {
   format?: DsseFormat
 }
 
-/** What is signed must fit in one message to an ssh-agent, which takes 256 KiB (DSSE-02). */
+/** The payload must fit in one message to an ssh-agent, which accepts 256 KiB (DSSE-02). */
 const MAX_PAYLOAD_BYTES = 200_000
 /** Subject and row of a file take at least 200 bytes. */
 const MAX_FILES = MAX_PAYLOAD_BYTES / 200
 /** In bytes. */
-const ENVELOPES_KEPT = 16_000_000
+const MAX_CACHED_BYTES = 16_000_000
 
-/** What was signed in another format. */
+/** Statements that were signed in another format. */
 export interface DsseEnvelopes {
   kept: Lru<string, DsseEnvelope>
   share: SingleFlight<DsseEnvelope>
 }
 
 export function openDsseEnvelopes(): DsseEnvelopes {
-  return { kept: lru(ENVELOPES_KEPT, ({ payload }) => payload.length), share: singleFlight() }
+  return { kept: lru(MAX_CACHED_BYTES, ({ payload }) => payload.length), share: singleFlight() }
 }
 
 /**
- * Signs once for each statement, file and key, and again when its anchor has become final. A signature counts as a
- * request of a stranger; what was signed before and is still in memory is free.
+ * Signs once for each statement, file and key, and again when its anchor becomes final. A signature counts as an
+ * unauthenticated request; a cached envelope is free.
  */
 export async function readDsse(
   context: Context,
@@ -105,20 +105,20 @@ function envelopeOf({ receiptId, record }: AttestationRecord): EvidenceEnvelope 
   throw notSignable(receiptId, 'a record of the oracle era has no statement')
 }
 
-/** Until it is final an anchor may change, and so would what is signed. */
+/** The anchor may change until it is final, which would change the signed text. */
 function finalAnchor({ anchor }: AttestationRecord) {
   return anchor?.finalized ? shownAnchor(anchor) : null
 }
 
 /**
- * The current key must not vouch for what was changed in the database, or may be signed by a thief: what a revoked key
- * signed can carry any date (T-14).
+ * The current key must not sign again what was changed in the database or forged with a stolen key: a revoked key can
+ * sign any date (T-14).
  */
 async function requireOwnSignature(context: Context, attested: Attested, issuer: string | null): Promise<void> {
   const { receiptId } = attested.record
   const { signature_valid } = await factsOf(context, attested)
   if (signature_valid !== 'passed')
-    throw notSignable(receiptId, 'the statement is not signed by a key of this gateway of its time')
+    throw notSignable(receiptId, 'the statement is not signed by a key that this gateway used at its time')
   const keys = await allSigningKeys(context.database.db)
   if (keys.some(({ public_key_hex, revoked_since }) => public_key_hex === issuer && revoked_since !== null))
     throw notSignable(receiptId, 'the key that signed the statement was revoked')
@@ -126,7 +126,7 @@ async function requireOwnSignature(context: Context, attested: Attested, issuer:
 
 async function oneFile(context: Context, record: AttestationRecord, filename: string): Promise<ShownFile> {
   if (namesReceipt(record, filename))
-    throw new ValidationError({ loc: ['query', 'filename'], msg: 'names the receipt or its locker' })
+    throw new ValidationError({ loc: ['query', 'filename'], msg: 'must not name the receipt or its locker' })
   const proven = await proveFile(context, record.snapshotKey, filename)
   if (!proven) throw fileNotAttested(record.receiptId, filename)
   const { file, leafIndex, leafHash: leaf, proof } = proven
@@ -141,7 +141,7 @@ async function allFiles({ database }: Context, record: AttestationRecord): Promi
   if (files.some(({ filename }) => namesReceipt(record, filename)))
     throw new ValidationError({
       loc: ['query', 'filename'],
-      msg: 'is missing, and a file of the statement names the receipt or its locker: ask for other files one by one',
+      msg: 'is missing, and a file of the statement names the receipt or its locker: request other files one by one',
     })
   requireRoot(record, merkleRoot(files.map(leafHash)))
   return files
@@ -151,16 +151,16 @@ function entryOf({ filename, size_bytes, content_hash }: FileEntry): FileEntry {
   return { filename, size_bytes, content_hash: bare(content_hash) }
 }
 
-/** `root` is bare. */
+/** `root` has no prefix. */
 function requireRoot({ record, snapshotKey }: AttestationRecord, root: string): void {
   if (bare(record.envelope?.body.merkle_root ?? '') !== root)
-    throw new Error(`snapshot ${snapshotKey} is not what its statement commits to`)
+    throw new Error(`snapshot ${snapshotKey} does not match its statement`)
 }
 
 function tooLong(): ServiceError {
   return new ValidationError({
     loc: ['query', 'filename'],
-    msg: 'is missing: the statement has more files than fit in one signed message, which are about 700',
+    msg: 'is missing: the statement has more files than fit in one signed message (about 700)',
   })
 }
 

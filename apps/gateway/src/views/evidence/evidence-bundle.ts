@@ -67,12 +67,12 @@ function v1Signature({ record }: AttestationRecord) {
   return { manifest_signature, signed_message: bare(merkle_root), result_hash }
 }
 
-/** Leaves are hashed with the bare content hash (VER-14). */
+/** Leaves are hashed with the unprefixed content hash (VER-14). */
 function bundleFile({ nameAndSize, contentHash }: StoredFile): string {
   return `{${nameAndSize},"content_hash":"${contentHash}"}`
 }
 
-// The steps of how_to_verify: for a reader who has nothing but the bundle, one sentence each.
+// The steps of how_to_verify, one sentence each, for a reader who has only the bundle.
 const REBUILD =
   'Sort files by filename in code-point order, hash "{filename}:{size_bytes}:{content_hash}" of each with SHA-256, hash pairs of the hex digests level by level (a last one without a partner pairs with itself), and compare what remains with commitment.merkle_root and the number of leaves with commitment.file_count.'
 

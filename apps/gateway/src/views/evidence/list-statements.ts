@@ -11,7 +11,9 @@ import { findReceiptText } from '../../purchases/store.ts'
 
 const PAGE = 100
 
-/** Pages through the chain of statements. A record of the oracle era is not part of it: it names no predecessor. */
+/**
+ * Pages through the chain of statements. A record of the oracle era is not part of it, because it names no predecessor.
+ */
 export async function listStatements(
   { database: { db }, config, continuity }: Context,
   query: { receipt_id: string; from?: number; limit?: number; before?: number; envelopes?: boolean },
@@ -23,24 +25,24 @@ export async function listStatements(
     before === undefined
       ? await pageOfStatements(db, receipt_id, from, limit + 1)
       : await lastStatements(db, receipt_id, { from, before, limit })
-  await continuity.requireWritten(...rows.flatMap(noteOfRow))
+  await continuity.requireWritten(...rows.flatMap(documentIdOf))
   const next = rows[limit]
   const entry = await registryEntry(db, config, receipt_id)
   return {
     receipt_id,
     proof_id: attestation?.proof_id ?? null,
-    // Rows of statements come with a row of their attestation.
+    // Statements only have rows together with an attestation.
     statements: rows.slice(0, limit).map((row) => link(row, attestation as AttestationTable, envelopes)),
     ...(next && { next_sequence: next.sequence }),
     ...(entry && { evm_registry: entry }),
   }
 }
 
-function noteOfRow({ statement_digest: key }: StatementTable) {
+function documentIdOf({ statement_digest: key }: StatementTable) {
   return key === null ? [] : [{ kind: 'statement' as const, key }]
 }
 
-/** Null where the gateway has no EVM registry, or nothing to write there. */
+/** Null if the gateway has no EVM registry, or nothing to write to it. */
 async function registryEntry(
   db: Db,
   { evmRegistry }: Config,
@@ -49,7 +51,7 @@ async function registryEntry(
   const entry = evmRegistry && (await findEntry(db, receiptId))
   if (!entry) return null
   const { sequence, state, tx, block } = entry
-  // The rest of the text is for the operator only.
+  // The rest of the text is for the admin only.
   const error = entry.error?.split(':')[0] ?? null
   return { contract: evmRegistry.contract, key: registryKey(receiptId), sequence, state, tx, block, error }
 }

@@ -11,18 +11,18 @@ import { limitAnonymous } from '../../auth/limits.ts'
 import type { Context } from '../../context.ts'
 import { notAttested } from '../../evidence/errors.ts'
 import { type AttestationRecord, attestationRecord, type StatementRecord } from '../../evidence/record.ts'
-import { noteOf } from '../../evidence/statements.ts'
+import { documentIdsOf } from '../../evidence/statements.ts'
 import { isLong } from '../../evidence/view.ts'
-import type { KeyOfTime } from '../../keys/keys-at.ts'
+import type { SigningKeyAt } from '../../keys/keys-at.ts'
 import { isLoggedBefore } from '../../publication/log/store.ts'
-import { findEvidence, type Standing } from './store.ts'
+import { type AttestationState, findEvidence } from './store.ts'
 
 export interface Evidence {
   receipt: SignedReceipt
-  /** Null before the first statement, also while it is being computed. */
+  /** Null before the first statement, including while it is being computed. */
   record: AttestationRecord | null
   isPending: boolean
-  standing: Standing
+  state: AttestationState
 }
 
 export type Attested = Evidence & { record: AttestationRecord }
@@ -30,26 +30,26 @@ export type Attested = Evidence & { record: AttestationRecord }
 export async function readEvidence(context: Context, receiptId: string, sequence?: number): Promise<Evidence> {
   const found = await findEvidence(context.database.db, receiptId, sequence)
   if (!found) throw receiptNotFound(context.continuity)
-  const { receipt, standing, statement } = found
+  const { receipt, state, statement } = found
   if (!statement && sequence !== undefined) throw statementNotFound(receiptId, sequence)
-  const record = statement && attestationRecord(statement, standing)
-  await context.continuity.requireWritten({ kind: 'receipt', key: receiptId }, ...(record ? noteOf(record) : []))
+  const record = statement && attestationRecord(statement, state)
+  await context.continuity.requireWritten({ kind: 'receipt', key: receiptId }, ...(record ? documentIdsOf(record) : []))
   return {
     receipt: JSON.parse(receipt),
     record,
-    isPending: !statement && standing.status === 'pending',
-    standing,
+    isPending: !statement && state.status === 'pending',
+    state,
   }
 }
 
-/** Throws where there is no statement yet. */
+/** Throws if there is no statement yet. */
 export async function readAttested(context: Context, receiptId: string, sequence?: number): Promise<Attested> {
   const { record, ...evidence } = await readEvidence(context, receiptId, sequence)
   if (!record) throw notAttested(receiptId, evidence)
   return { ...evidence, record }
 }
 
-/** The signature is checked with the key that was in use when the statement was made (ADD-07). */
+/** Checks the signature with the key that was in use when the statement was made (ADD-07). */
 export async function factsOf(
   context: Context,
   { record: of, isPending }: Pick<Evidence, 'record' | 'isPending'>,
@@ -80,8 +80,8 @@ const PENDING: AttestationFacts = {
 }
 
 /**
- * The gateway's key that the statement is of. Null when it is not a key of this gateway, and for a key that was revoked
- * later where nothing but the statement itself dates it before that (ADD-39).
+ * The gateway's key that signed the statement. Null if it is not a key of this gateway, and for a key revoked later
+ * unless something besides the statement dates it before the revocation (ADD-39).
  */
 async function signingKey(context: Context, of: AttestationRecord): Promise<Ed25519Verifier | null> {
   const key = namedKey(await context.keysAt(issuedAt(of.record)), of.record)
@@ -90,14 +90,14 @@ async function signingKey(context: Context, of: AttestationRecord): Promise<Ed25
   return revokedSince === null || (await isOnChainBefore(context, of, revokedSince)) ? verifier : null
 }
 
-/** A record of the oracle era names no key, so each one is tried. */
-function namedKey(keys: ReadonlyMap<string, KeyOfTime>, record: StatementRecord): KeyOfTime | undefined {
+/** A record of the oracle era names no key, so each key is tried. */
+function namedKey(keys: ReadonlyMap<string, SigningKeyAt>, record: StatementRecord): SigningKeyAt | undefined {
   if (record.envelope) return keys.get(record.envelope.issuer_pubkey ?? '')
   const { merkle_root, manifest_signature } = record
   return [...keys.values()].find(({ verifier }) => isManifestSignedBy(verifier, merkle_root, manifest_signature))
 }
 
-/** By its own anchor, or by that of a checkpoint of the log. */
+/** By its own anchor, or by the anchor of a checkpoint of the log. */
 async function isOnChainBefore({ database }: Context, of: AttestationRecord, unixSeconds: number): Promise<boolean> {
   const { anchor, record } = of
   if (anchor?.finalized && (anchor.block_time ?? unixSeconds) < unixSeconds) return true
@@ -114,7 +114,7 @@ const FILES_PER_REQUEST = 50_000
 
 /**
  * A million files take seconds to answer, so a long answer counts as many requests (T-10). `filesRead` is for answers
- * that read only some of them.
+ * that read only some of the files.
  */
 export async function limitLong(
   context: Context,
@@ -128,18 +128,18 @@ export async function limitLong(
 
 function statementNotFound(receiptId: string, sequence: number): ServiceError {
   return new ServiceError('statement_not_found', `this receipt has no statement ${sequence}`, {
-    hint: `see GET /v1/storage/statements?receipt_id=${encodeURIComponent(receiptId)} for those it has`,
+    hint: `see GET /v1/storage/statements?receipt_id=${encodeURIComponent(receiptId)} for its statements`,
   })
 }
 
 export function fileNotAttested(receiptId: string, filename: string): ServiceError {
-  return new ServiceError('FILE_NOT_ATTESTED', 'this statement names no such file', {
-    hint: `see GET /v1/storage/verify?receipt_id=${encodeURIComponent(receiptId)} for the files it names; attest again after an upload`,
+  return new ServiceError('FILE_NOT_ATTESTED', 'this statement has no such file', {
+    hint: `see GET /v1/storage/verify?receipt_id=${encodeURIComponent(receiptId)} for its files; attest again after an upload`,
     details: { filename },
   })
 }
 
-/** The public link would be in the name, and evidence that is handed on must not open files. */
+/** The name would reveal the public link, and shared evidence must not grant access to files. */
 export function namesReceipt({ receiptId, lockerId }: AttestationRecord, filename: string): boolean {
   return filename.includes(receiptId) || filename.includes(lockerId)
 }

@@ -1,4 +1,5 @@
-// `GET /v1/storage/redacted-bundle`: evidence that names neither the receipt nor any file that was not asked for (ADD-18).
+// `GET /v1/storage/redacted-bundle`: evidence that names neither the receipt nor any file except the requested ones
+// (ADD-18).
 
 import type { RedactedBundle } from '@svc/api/proofs'
 import { bare } from '@svc/protocol/bytes'
@@ -30,7 +31,7 @@ export async function readRedactedBundle(
   const filenames = filename && [...new Set(filename)]
   requireNoReceipt(record, filenames ?? [])
   const head = await headOf(context, record, filenames ? 'chosen_files' : 'no_names')
-  // The first proof of a block reads the whole block.
+  // The first proof of a block reads all of the block.
   await limitLong(context, wire, record, filenames && filenames.length * BLOCK_LEAVES)
   if (!filenames) return answerInPieces<RedactedBundle>(record, withList(head, 'leaf_hashes', leaves(context, record)))
   const files = await proveFiles(context, record, filenames)
@@ -67,7 +68,7 @@ async function proveFiles(context: Context, record: AttestationRecord, filenames
 function requireNoReceipt(record: AttestationRecord, filenames: readonly string[]): void {
   const named = filenames.findIndex((filename) => namesReceipt(record, filename))
   if (named === -1) return
-  throw new ValidationError({ loc: ['query', 'filename', named], msg: 'names the receipt or its locker' })
+  throw new ValidationError({ loc: ['query', 'filename', named], msg: 'must not name the receipt or its locker' })
 }
 
 function notRedactable(receiptId: string): ServiceError {

@@ -1,4 +1,4 @@
-// Evidence as oracles read it: `GET /v1/retrieve` and `GET /v1/retrieve/payment`.
+// Evidence in the format of oracles: `GET /v1/retrieve` and `GET /v1/retrieve/payment`.
 
 import type { Retrieved } from '@svc/api/evidence'
 import { withPrefix } from '@svc/protocol/bytes'
@@ -13,7 +13,7 @@ import { answerInPieces, publicStatus, withFiles } from '../../evidence/view.ts'
 import { readReceipt } from '../../purchases/receipts.ts'
 import { type Attested, factsOf, limitLong, readAttested, readEvidence } from './read-evidence.ts'
 
-/** Anybody may read a statement. Where there is none, one is computed for callers who may ask for that. */
+/** Anyone may read a statement. If there is none, one is computed for callers who may request that. */
 export async function retrieve(
   context: Context,
   wire: WireRequest,

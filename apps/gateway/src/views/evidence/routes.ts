@@ -44,8 +44,10 @@ export function evidenceRoutes(service: Service, context: Context): void {
   serve(service, proofs.selfVerify, ({ query, wire }) => selfVerify(context, wire, query))
 }
 
-/** Without a secret for oracles, anybody may cause the work of a first statement (ATT-17). */
+/** Without a secret for oracles, anyone can trigger the work of a first statement (ATT-17). */
 function warnOfOpenComputing({ config, log, auth }: Context): void {
   if (config.mode === 'development' || !auth.mayCompute({ headers: {} })) return
-  log.warn('ORACLE_CALLBACK_SECRET is not set: anybody may have a first statement computed by GET /v1/retrieve')
+  log.warn(
+    'ORACLE_CALLBACK_SECRET is not set: anyone can trigger the computation of a first statement by GET /v1/retrieve',
+  )
 }

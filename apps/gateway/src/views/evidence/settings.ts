@@ -1,4 +1,4 @@
-// Settings of evidence: the domain tag of statements, how much one answer may read, and whose tokens are accepted.
+// Settings of evidence: the domain tag of statements, how much one answer may read, and the accepted token issuer.
 
 import { DOMAIN_TAG_BYTES, domainTagBytes } from '@svc/protocol/names'
 import type { Mode, SettingsReader } from '@svc/service/program/config'

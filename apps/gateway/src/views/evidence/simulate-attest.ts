@@ -13,18 +13,18 @@ import type { AttestationRecord } from '../../evidence/record.ts'
 import { hasWrittenAccount, type Statement } from '../../publication/store.ts'
 import { readAttested } from './read-evidence.ts'
 
-/** Answers what publishing the newest statement would write. It sends nothing. */
+/** Returns what publishing the newest statement would write, and sends nothing. */
 export async function simulateAttest(context: Context, wire: WireRequest, receiptId: string): Promise<Simulation> {
   await limitAnonymous(context, wire, receiptId)
   const { record } = await readAttested(context, receiptId)
   const simulation = await simulationOf(context, record)
   if (simulation) return simulation
-  throw new ServiceError('attestation_not_available', 'this record is older than statements that can be published', {
+  throw new ServiceError('attestation_not_available', 'a record of the oracle era has no statement to publish', {
     hint: attestationHint(receiptId, false),
   })
 }
 
-/** Null for a record of the oracle era: it has no statement. */
+/** Null for a record of the oracle era, which has no statement. */
 export async function simulationOf(context: Context, of: AttestationRecord): Promise<Simulation | null> {
   const { receiptId, sequence, record } = of
   if (!record.envelope) return null
@@ -47,8 +47,8 @@ export async function simulationOf(context: Context, of: AttestationRecord): Pro
 }
 
 /**
- * In mode `per_snapshot`, a snapshot that has its account is published again by memo only (SAS-05). The account depends on
- * the publication key and the name of the credential, which may have changed.
+ * In mode `per_snapshot`, a snapshot that already has an account is published again by memo only (SAS-05). The account
+ * depends on the publication key and the name of the credential, which may have changed.
  */
 async function writesAccount(
   { config, database }: Context,

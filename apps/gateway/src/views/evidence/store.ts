@@ -2,21 +2,24 @@ import { prepared } from '@svc/database/prepared'
 import { type Expression, sql } from 'kysely'
 import type { AttestationTable, Db, StatementTable } from '../../db/schema.ts'
 
-/** Everything about a receipt that may change. An answer about its newest statement is good while this is the same. */
-export interface Standing {
+/** The mutable facts of a receipt. An answer about its newest statement is valid while these are unchanged. */
+export interface AttestationState {
   status: AttestationTable['status']
   sequence: number | null
   anchor_error: string | null
   deferral: string | null
   anchor: string | null
-  /** When a key was revoked last: what it signed may not be good any more. Null also without an attestation. */
+  /** When a key was last revoked: its signatures may no longer be valid. Null also without an attestation. */
   revoked_at: string | null
 }
 
 const LAST_REVOCATION = sql<string | null>`(select max(issued_at) from key_changes where kind = 'revocation')`
 
-/** One row for each receipt that has an attestation, in no order. */
-export function findStandings(db: Db, receiptIds: readonly string[]): Promise<(Standing & { receipt_id: string })[]> {
+/** One row for each receipt with an attestation, in no particular order. */
+export function findStates(
+  db: Db,
+  receiptIds: readonly string[],
+): Promise<(AttestationState & { receipt_id: string })[]> {
   return db
     .selectFrom('attestations as a')
     .leftJoin('statements as s', (join) =>
@@ -29,14 +32,14 @@ export function findStandings(db: Db, receiptIds: readonly string[]): Promise<(S
 }
 
 export interface EvidenceRow {
-  /** JSON, as it is answered. */
+  /** JSON, as it is sent. */
   receipt: string
-  standing: Standing
-  /** The newest one, or the one with the given sequence. */
+  state: AttestationState
+  /** The newest statement, or the one with the given sequence. */
   statement: StatementTable | null
 }
 
-/** One query, so that the statement, its status and its anchor are of the same moment. */
+/** One query, so that the statement, its status and its anchor belong to the same moment. */
 function selectEvidence(db: Db, receiptId: string, sequence: Expression<number | null>) {
   return db
     .selectFrom('receipts as r')
@@ -69,7 +72,7 @@ export async function findEvidence(db: Db, receiptId: string, sequence?: number)
   const { receipt, attested, status, newest, anchor_error, deferral, revoked_at, ...statement } = row
   return {
     receipt,
-    standing: {
+    state: {
       status,
       sequence: newest,
       anchor_error,
@@ -77,7 +80,7 @@ export async function findEvidence(db: Db, receiptId: string, sequence?: number)
       anchor: statement.anchor,
       revoked_at: attested === null ? null : revoked_at,
     },
-    // The left join gives all columns of a statement or none.
+    // The left join returns all columns of a statement or none.
     statement: statement.receipt_id === null ? null : (statement as StatementTable),
   }
 }

@@ -1,4 +1,4 @@
-// `GET /v1/storage/verify`: what is attested of a receipt, fact by fact. It computes nothing.
+// `GET /v1/storage/verify`: the attested facts of a receipt. It computes nothing.
 
 import type { VerifyAnswer } from '@svc/api/evidence'
 import { type Lru, lru } from '@svc/concurrency/caches'
@@ -10,16 +10,16 @@ import type { Db } from '../../db/schema.ts'
 import { attestationHint } from '../../evidence/errors.ts'
 import { answerInPieces, attestationPieces, verifyUrl } from '../../evidence/view.ts'
 import { type Evidence, factsOf, limitLong, readEvidence } from './read-evidence.ts'
-import { findStandings, type Standing } from './store.ts'
+import { type AttestationState, findStates } from './store.ts'
 
 interface CachedAnswer {
-  standing: Standing
+  state: AttestationState
   text: string
 }
 
 const MAX_CACHED = 1000
 const MAX_CACHED_CHARS = 16_384
-const NOT_ATTESTED: Standing = {
+const NOT_ATTESTED: AttestationState = {
   status: null,
   sequence: null,
   anchor_error: null,
@@ -28,26 +28,26 @@ const NOT_ATTESTED: Standing = {
   revoked_at: null,
 }
 
-/** Short answers about newest statements, and where the receipts of them stand. */
+/** Cached short answers about newest statements, and the current status of their receipts. */
 export interface VerifyAnswers {
   cache: Lru<string, CachedAnswer>
-  findStanding(receiptId: string): Promise<Standing>
+  findState(receiptId: string): Promise<AttestationState>
 }
 
 export function openVerifyAnswers(db: Db): VerifyAnswers {
   return {
     cache: lru(MAX_CACHED),
-    findStanding: batch(async (ids: string[]): Promise<Standing[]> => {
-      const found = await findStandings(db, [...new Set(ids)])
-      const standings = new Map(found.map((standing) => [standing.receipt_id, standing]))
-      return ids.map((id) => standings.get(id) ?? NOT_ATTESTED)
+    findState: batch(async (ids: string[]): Promise<AttestationState[]> => {
+      const found = await findStates(db, [...new Set(ids)])
+      const states = new Map(found.map((state) => [state.receipt_id, state]))
+      return ids.map((id) => states.get(id) ?? NOT_ATTESTED)
     }),
   }
 }
 
 /**
- * A short answer about the newest statement is cached, and used while the standing of its receipt is the same. Reading
- * the standing takes a tenth of the time that a new answer takes.
+ * A short answer about the newest statement is cached and used while the status of its receipt is unchanged. Reading
+ * the status takes a tenth of the time of a new answer.
  */
 export async function verify(
   context: Context,
@@ -57,20 +57,20 @@ export async function verify(
   if (sequence !== undefined) {
     return answer(context, await readEvidence(context, receipt_id, sequence), wire, sequence)
   }
-  const { cache, findStanding } = context.verifyAnswers
+  const { cache, findState } = context.verifyAnswers
   const cached = cache.get(receipt_id)
-  if (cached && isSame(cached.standing, await findStanding(receipt_id))) {
+  if (cached && isSame(cached.state, await findState(receipt_id))) {
     return new JsonText<VerifyAnswer>(cached.text)
   }
   const evidence = await readEvidence(context, receipt_id)
   const answered = await answer(context, evidence, wire)
   if (answered instanceof JsonText && answered.text.length <= MAX_CACHED_CHARS) {
-    cache.set(receipt_id, { standing: evidence.standing, text: answered.text })
+    cache.set(receipt_id, { state: evidence.state, text: answered.text })
   }
   return answered
 }
 
-function isSame(a: Standing, b: Standing): boolean {
+function isSame(a: AttestationState, b: AttestationState): boolean {
   return (
     a.sequence === b.sequence &&
     a.status === b.status &&

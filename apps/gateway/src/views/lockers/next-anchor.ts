@@ -1,4 +1,4 @@
-// The next statement of a locker that is published without a request, as far as settings and state tell.
+// The next statement of a locker that is published without a request, as far as settings and state determine it.
 
 import type { AnchorAbsence } from '@svc/api/attestations'
 import type { LockerUsage, NextAnchor } from '@svc/api/usage'
@@ -22,9 +22,9 @@ export async function nextAnchor(
   const known = await findAttestation(database.db, locker.receipt_id)
   const isChanged = locker.manifest_version > (known?.manifest_version ?? 0)
   const follows = () =>
-    locker.anchoring === 'log' ? byLog(context, known) : expected(config, locker, known, isChanged)
+    locker.anchoring === 'log' ? byLog(context, known) : expectedAnchor(config, locker, known, isChanged)
   return {
-    next_anchor: primaryChain && ((known && underWay(config, locker, known)) ?? (await follows())),
+    next_anchor: primaryChain && ((known && pendingAnchor(config, locker, known)) ?? (await follows())),
     has_unattested_changes: isChanged,
   }
 }
@@ -34,8 +34,8 @@ async function byLog(context: Parts, known: AttestationTable | null): Promise<Ne
   return receipt_id === undefined || sequence === null ? null : nextLogAnchor(context, { receipt_id, sequence })
 }
 
-/** A statement that is made and not published yet. */
-function underWay(
+/** A statement that exists but is not published yet. */
+function pendingAnchor(
   { anchors }: Config,
   { anchoring }: Locker,
   { status, deferral, anchor_error, push_at }: AttestationTable,
@@ -45,12 +45,12 @@ function underWay(
     if (reason !== 'superseded') return { reason, at: publish_after ?? null }
   }
   const isAutomatic = anchors.isAutomatic && anchoring === 'each'
-  const isAwaited = push_at !== null || (isAutomatic && anchor_error === null)
-  return status === 'pushing' || (status === 'computed' && isAwaited) ? { reason: 'publishing', at: null } : null
+  const isScheduled = push_at !== null || (isAutomatic && anchor_error === null)
+  return status === 'pushing' || (status === 'computed' && isScheduled) ? { reason: 'publishing', at: null } : null
 }
 
-/** A statement that is still to be made. */
-function expected(
+/** A statement that does not exist yet. */
+function expectedAnchor(
   { anchors, attestations }: Config,
   locker: Locker,
   known: AttestationTable | null,

@@ -1,26 +1,26 @@
-// Which lockers use more than was bought. All lockers are read: an index would slow down every write to a locker.
+// Which lockers use more than was bought. Reads all lockers: an index would slow down every write to a locker.
 
 import type { Terms } from '@svc/api/purchases'
 import { jsonInteger } from '@svc/database/prepared'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db, Locker } from '../../db/schema.ts'
-import { type LockerRoom, ROOM } from '../../lockers/terms.ts'
+import { type LockerTotals, USAGE } from '../../lockers/terms.ts'
 
-export interface LockerOver extends Pick<Locker, 'locker_id' | 'owner' | 'provider'>, LockerRoom {
+export interface LockerOver extends Pick<Locker, 'locker_id' | 'owner' | 'provider'>, LockerTotals {
   egress_bytes: number
-  /** Of bytes, files or egress, whichever is used the most; rounded up. */
+  /** Of bytes, files or egress, whichever share is highest; rounded up. */
   used_percent: number
 }
 
 interface OverQuery {
   /** ISO 8601. */
   now: string
-  /** The last of the page before. */
+  /** The last entry of the previous page. */
   after: { percent: number; lockerId: string } | null
   limit: number
 }
 
-/** The furthest over first; those that are only ended come last. */
+/** The furthest over first; lockers that have only ended come last. */
 export function pageOverTerms(db: Db, { now, after, limit }: OverQuery): Promise<LockerOver[]> {
   const most = sql<number>`case
     when bytes_percent >= files_percent and bytes_percent >= egress_percent then bytes_percent
@@ -28,7 +28,7 @@ export function pageOverTerms(db: Db, { now, after, limit }: OverQuery): Promise
     else egress_percent end`
   const shares = db
     .selectFrom(usedShares(db).as('share'))
-    .select(['locker_id', 'owner', 'provider', 'egress_bytes', ...ROOM])
+    .select(['locker_id', 'owner', 'provider', 'egress_bytes', ...USAGE])
     .select(most.as('used_percent'))
   return db
     .selectFrom(shares.as('locker'))
@@ -52,7 +52,7 @@ interface OverCounts {
   bytes: number
   files: number
   egress: number
-  /** Ended, with files. */
+  /** Ended lockers that still have files. */
   time: number
 }
 
@@ -77,7 +77,7 @@ function usedShares(db: Db) {
   return db
     .selectFrom('lockers')
     .leftJoin('locker_egress', 'locker_egress.locker_id', 'lockers.locker_id')
-    .select(['lockers.locker_id', 'owner', 'provider', ...ROOM])
+    .select(['lockers.locker_id', 'owner', 'provider', ...USAGE])
     .select([
       EGRESS.as('egress_bytes'),
       percentOf(db, sql`(total_bytes + unconfirmed_bytes)`, 'storage_limit_bytes').as('bytes_percent'),

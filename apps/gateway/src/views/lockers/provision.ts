@@ -14,17 +14,19 @@ import { findPurchase } from '../../lockers/store.ts'
 
 type Order = Body<typeof signedProvision>
 
-/** Opens the locker of a receipt. The caller is its payer, or null where a development gateway allows anybody. */
+/**
+ * Opens the locker of a receipt. The caller is its payer, or null for anyone at a development gateway that allows it.
+ */
 export async function provision(
   context: Context,
   caller: ReceiptCaller | null,
   order: Order,
 ): Promise<ProvisionManifest> {
   if (caller && order.receipt_id !== caller.receipt.receipt_id) {
-    throw receiptMismatch('the envelope is for another receipt than the body')
+    throw receiptMismatch('the envelope names a different receipt than the body')
   }
   if (order.operator_pubkey !== undefined) requireOperatorKey(order.operator_pubkey, 'operator_pubkey')
-  // The journal has the receipt before its locker.
+  // The journal must have the receipt before its locker.
   await context.continuity.requireWritten({ kind: 'receipt', key: order.receipt_id })
   const { locker, isNew } = await openLocker(context, order, caller !== null)
   if (!isNew) await context.continuity.requireWritten({ kind: 'locker', key: locker.locker_id })

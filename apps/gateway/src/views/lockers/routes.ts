@@ -49,7 +49,7 @@ export function lockerRoutes(service: Service, context: Context): void {
     addOperator(context, caller.locker, body.pubkey),
   )
   serveLocker(service, auth, lockers.removeOperator, async ({ caller: { locker }, params: { pubkey } }) => {
-    // What the key has sent straight to a provider arrived before its access ends.
+    // Adopts uploads that the key has sent straight to a provider: they arrived before its access ended.
     await adoptArrived(context, locker, pubkey)
     return removeOperator(context, locker, pubkey)
   })

@@ -1,4 +1,4 @@
-// What was bought for a locker and what of it is used: to those who may read it, and to the operator of the gateway.
+// What was bought for a locker and how much is used, for callers who may read it and for the gateway's admin.
 
 import type { Query } from '@svc/api/endpoint'
 import type { LockerOverTerms, lockersOverTerms } from '@svc/api/internal'
@@ -9,7 +9,7 @@ import { isoSeconds } from '@svc/protocol/evidence'
 import { type Context, unixNow } from '../../context.ts'
 import type { Locker } from '../../db/schema.ts'
 import { findEgressBytes, findPaidQuotes, type PaidQuote } from '../../lockers/store.ts'
-import { isEnded, type LockerRoom, termsOf, unitsOf, usedBytes } from '../../lockers/terms.ts'
+import { isEnded, type LockerTotals, termsOf, unitsOf, usedBytes } from '../../lockers/terms.ts'
 import { nextAnchor } from './next-anchor.ts'
 import { type LockerOver, pageOverTerms } from './over-terms.ts'
 
@@ -20,7 +20,7 @@ export async function readUsage(context: Context, locker: Locker): Promise<Locke
   const { db } = database
   await context.egress.save()
   const egress = await findEgressBytes(db, locker.locker_id)
-  const unit = config.payments.terms[locker.provider as Provider] // from the quote that it was bought with
+  const unit = config.payments.terms[locker.provider as Provider] // the provider is from the quote
   const paid = await findPaidQuotes(db, locker, MAX_RENEWALS)
   return {
     locker_id: locker.locker_id,
@@ -34,7 +34,7 @@ export async function readUsage(context: Context, locker: Locker): Promise<Locke
   }
 }
 
-function usedAndBought(locker: LockerRoom, egress: number) {
+function usedAndBought(locker: LockerTotals, egress: number) {
   const { storage_limit_bytes, file_limit, egress_included_bytes } = termsOf(locker)
   return {
     bytes: { used: usedBytes(locker), bought: storage_limit_bytes },
@@ -44,8 +44,8 @@ function usedAndBought(locker: LockerRoom, egress: number) {
 }
 
 /**
- * Enough for what the locker has, for what it was opened with and for what is in it: after the end anybody can renew it
- * with a single unit, and its owner must not follow that by default.
+ * Enough for the present terms, for the terms at the opening and for the present contents. Anyone can renew an ended
+ * locker with a single unit, and the owner's renewal must not use that as its default.
  */
 function renewalUnits(locker: Locker, paid: readonly PaidQuote[], unit: Terms): number {
   const opening = paid.find(({ receipt }) => receipt.receipt_id === locker.receipt_id)
@@ -55,7 +55,7 @@ function renewalUnits(locker: Locker, paid: readonly PaidQuote[], unit: Terms): 
   return Math.max(...sizes.map((size) => unitsOf(size, unit)))
 }
 
-/** Quotes that were seeded or imported may have none, or only a part of it. */
+/** Seeded and imported quotes may have none of these facts, or only some. */
 function svcOf({ quote }: PaidQuote): Partial<Quote['extensions']['svc']> | undefined {
   return quote === null ? undefined : (JSON.parse(quote) as Partial<Quote>).extensions?.svc
 }
@@ -77,7 +77,7 @@ function paidPurchase(paid: PaidQuote): PaidPurchase {
 
 const PAGE = 100
 
-/** Reads every locker: for an operator, now and then. */
+/** Reads every locker: for an admin, occasionally. */
 export async function listOverTerms(context: Context, { limit = PAGE, cursor }: Query<typeof lockersOverTerms>) {
   const now = unixNow(context)
   const rows = await pageOverTerms(context.database.db, {
@@ -95,7 +95,7 @@ export async function listOverTerms(context: Context, { limit = PAGE, cursor }: 
 
 function positionIn(cursor: string | undefined): { percent: number; lockerId: string } | null {
   if (cursor === undefined) return null
-  const [percent, lockerId] = cursor.split('-') as [string, string] // of the declared form
+  const [percent, lockerId] = cursor.split('-') as [string, string] // has the declared form
   return { percent: Number(percent), lockerId }
 }
 

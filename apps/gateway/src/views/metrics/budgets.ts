@@ -8,25 +8,25 @@ export function budgetFamilies(budgets: readonly BudgetState[], { deferred, fail
     {
       name: 'svc_budget_per_day',
       type: 'gauge',
-      help: 'What may be spent in a day; 0 means no limit.',
+      help: 'Daily limit of the budget; 0 means no limit.',
       samples: each(({ perDay }) => perDay),
     },
     {
       name: 'svc_budget_used',
       type: 'gauge',
-      help: 'What the transactions of today cost at most.',
+      help: 'The most that the transactions of today can cost.',
       samples: each(({ used }) => used),
     },
     {
       name: 'svc_budget_transactions',
       type: 'gauge',
-      help: 'The transactions of today.',
+      help: 'Number of transactions today.',
       samples: each(({ transactions }) => transactions),
     },
     {
       name: 'svc_budget_exhausted',
       type: 'gauge',
-      help: 'Whether something waits for tomorrow because the budget is used up.',
+      help: 'Whether payments wait for the next day because the budget is used up.',
       samples: each(({ isExhausted }) => Number(isExhausted)),
     },
     {
@@ -38,7 +38,7 @@ export function budgetFamilies(budgets: readonly BudgetState[], { deferred, fail
     {
       name: 'svc_failed_publications',
       type: 'gauge',
-      help: 'Receipts whose newest statement could not be published and is tried again.',
+      help: 'Receipts whose newest statement could not be published and is retried.',
       samples: [{ value: failed }],
     },
   ]

@@ -15,7 +15,7 @@ import { byLabel, type Family } from './text.ts'
 
 type AttestationCounts = Pick<AttestHealth, 'counts' | 'oldest_nonfinal_age_sec'>
 
-/** Lockers that are over their terms, by what they are over in. */
+/** Lockers over their terms, by the term that they exceed. */
 interface OverTermsCounts {
   bytes: number
   files: number
@@ -40,7 +40,7 @@ interface Numbers {
   log: LogStatus
 }
 
-/** Reads one after the other, so that a scrape never takes more than one connection. */
+/** Runs one query after the other, so that a scrape never uses more than one connection. */
 export async function readNumbers(context: Context): Promise<Numbers> {
   const { db } = context.database
   return {
@@ -76,7 +76,7 @@ export function numberFamilies(numbers: Numbers): Family[] {
     {
       name: 'svc_database_read_timestamp_seconds',
       type: 'gauge',
-      help: 'When the values that come from the database were read.',
+      help: 'Time when the values from the database were read.',
       samples: [{ value: numbers.readAt }],
     },
     {
@@ -88,7 +88,7 @@ export function numberFamilies(numbers: Numbers): Family[] {
     {
       name: 'svc_attestation_oldest_nonfinal_age_seconds',
       type: 'gauge',
-      help: 'How long the oldest attestation that is not final has its status; 0 where all are final.',
+      help: 'How long the oldest attestation that is not final has had its status; 0 if all are final.',
       samples: [{ value: attestations.oldest_nonfinal_age_sec ?? 0 }],
     },
     {
@@ -100,7 +100,7 @@ export function numberFamilies(numbers: Numbers): Family[] {
     {
       name: 'svc_dead_letters',
       type: 'gauge',
-      help: 'Jobs that failed for good.',
+      help: 'Jobs that failed permanently.',
       samples: Object.entries(jobs).map(([kind, { dead }]) => ({ labels: { kind }, value: dead })),
     },
     { name: 'svc_receipts_total', type: 'counter', help: 'Receipts issued.', samples: [{ value: receipts }] },
@@ -108,26 +108,26 @@ export function numberFamilies(numbers: Numbers): Family[] {
     {
       name: 'svc_lockers_over_terms',
       type: 'gauge',
-      help: 'Lockers that use more than was bought, or hold files after its end.',
+      help: 'Lockers that use more than was bought, or have files after their end.',
       samples: byLabel('term', { ...numbers.overTerms }),
     },
     { name: 'svc_objects', type: 'gauge', help: 'Stored objects by state.', samples: byLabel('state', objects) },
     {
       name: 'svc_settling_objects',
       type: 'gauge',
-      help: 'Objects that are on their way to a provider that takes its time.',
+      help: 'Objects that are being moved to a slow provider.',
       samples: movingObjects.map(({ provider, count }) => ({ labels: { provider }, value: count })),
     },
     {
       name: 'svc_settling_oldest_age_seconds',
       type: 'gauge',
-      help: 'How long the oldest of them is on its way.',
+      help: 'How long the oldest object has been on its way to a slow provider.',
       samples: movingObjects.map(({ provider, oldest }) => ({ labels: { provider }, value: numbers.readAt - oldest })),
     },
     {
       name: 'svc_settling_held_back',
       type: 'gauge',
-      help: 'Objects beyond the terms of their lockers: they stay with the gateway.',
+      help: 'Objects beyond the terms of their lockers, which stay at the gateway.',
       samples: heldBack.map(({ provider, count }) => ({ labels: { provider }, value: count })),
     },
     {
@@ -142,13 +142,13 @@ export function numberFamilies(numbers: Numbers): Family[] {
     {
       name: 'svc_watched_quotes',
       type: 'gauge',
-      help: 'Quotes whose payment by a Solana Pay code the gateway looks for.',
+      help: 'Quotes that the gateway watches for payments by Solana Pay codes.',
       samples: [{ value: numbers.watched.count }],
     },
     {
       name: 'svc_watched_quotes_overdue_seconds',
       type: 'gauge',
-      help: 'For how long the first of them should have been looked for.',
+      help: 'How long the check of the first of these quotes is overdue.',
       samples: [{ value: Math.max(0, numbers.readAt - (numbers.watched.due_at ?? numbers.readAt)) }],
     },
     ...budgetFamilies(numbers.budgets, numbers.unpublished),

@@ -1,4 +1,4 @@
-// How long requests take. This is not prom-client's histogram, which slows down a small request by over three per cent.
+// Durations of requests. prom-client's histogram would slow down small requests by over three percent.
 
 import type { Answered } from '@svc/service/http/send'
 import type { Family, Sample } from './text.ts'
@@ -9,18 +9,18 @@ const NO_ROUTE = 'none'
 
 interface Tally {
   labels: { route: string; method: string; status: string }
-  /** Requests per bucket, not cumulative; the last bucket is for those beyond all bounds. */
+  /** Requests per bucket, not cumulative; the last bucket is for requests beyond all bounds. */
   counts: number[]
   seconds: number
 }
 
 interface HttpMetrics {
-  note(answer: Answered): void
+  count(answer: Answered): void
   family(): Family
   times(): RouteTimes[]
 }
 
-/** All answers of one route and method. Plain data: processes send it to each other. */
+/** All responses of one route and method. Plain data, because processes send it to each other. */
 export interface RouteTimes {
   route: string
   method: string
@@ -51,19 +51,19 @@ function sumOf(a: RouteTimes, b: RouteTimes): RouteTimes {
   }
 }
 
-/** The bound of the bucket that the share of the requests falls into, in seconds; the last bound for what is beyond. */
+/** The upper bound, in seconds, of the bucket with this percentile; the last bound if the percentile is beyond it. */
 export function percentile({ counts, requests }: RouteTimes, share: number): number {
-  let seen = 0
+  let counted = 0
   for (const [i, count] of counts.entries()) {
-    seen += count
-    if (seen >= share * requests) return BOUNDS[i] ?? LAST_BOUND
+    counted += count
+    if (counted >= share * requests) return BOUNDS[i] ?? LAST_BOUND
   }
   return LAST_BOUND
 }
 
 export function createHttpMetrics(): HttpMetrics {
-  // By route, method and class of status. Callers cannot add entries: routes are declared, and Node's parser knows
-  // the methods.
+  // By route, method and class of status. Callers cannot add entries: routes are declared, and Node's parser accepts
+  // known methods only.
   const tallies = new Map<string, Map<string, Map<number, Tally>>>()
 
   function tallyOf(route: string, method: string, statusClass: number): Tally {
@@ -79,7 +79,7 @@ export function createHttpMetrics(): HttpMetrics {
   }
 
   return {
-    note({ route, method, status, seconds }) {
+    count({ route, method, status, seconds }) {
       const tally = tallyOf(route ?? NO_ROUTE, method, Math.floor(status / 100))
       let i = 0
       while (seconds > (BOUNDS[i] ?? Number.POSITIVE_INFINITY)) i++

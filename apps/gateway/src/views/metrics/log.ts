@@ -1,14 +1,14 @@
 import type { Family } from './text.ts'
 
-/** How far the log is, and how it stands with those who vouch for it. */
+/** The progress of the log, and the status of its witnesses and anchors. */
 export interface LogStatus {
   /** How many entries are published. */
   size: number
-  /** How many are not yet. */
+  /** How many entries are not published yet. */
   waiting: number
   /** `problem`: null while the witness answers. */
   witnesses: { name: string; problem: string | null }[]
-  /** How late the next anchor is; null where checkpoints are not anchored. */
+  /** How late the next anchor is; null if checkpoints are not anchored. */
   overdueSeconds: number | null
 }
 
@@ -24,13 +24,13 @@ export function logFamilies({ size, waiting, witnesses, overdueSeconds }: LogSta
     {
       name: 'svc_log_witness_up',
       type: 'gauge',
-      help: 'Whether a witness has cosigned what it was asked to last.',
+      help: 'Whether a witness has cosigned the last checkpoint that it was asked to cosign.',
       samples: witnesses.map(({ name, problem }) => ({ labels: { witness: name }, value: problem === null ? 1 : 0 })),
     },
     {
       name: 'svc_log_anchor_overdue_seconds',
       type: 'gauge',
-      help: 'How late the next anchor of the log is; 0 where checkpoints are not anchored.',
+      help: 'How late the next anchor of the log is; 0 if checkpoints are not anchored.',
       samples: [{ value: overdueSeconds ?? 0 }],
     },
   ]

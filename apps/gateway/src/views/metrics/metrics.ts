@@ -1,4 +1,4 @@
-// `GET /metrics`: the processes of this gateway and their requests, counts from the database, the costs of publishing.
+// `GET /metrics`: the processes of this gateway and their requests, counts from the database, and publishing costs.
 
 import { freshInProportion, refreshing } from '@svc/concurrency/caches'
 import type { Answered } from '@svc/service/http/send'
@@ -13,9 +13,9 @@ import { balanceFamilies, totalFamilies } from './publishing.ts'
 import { byLabel, byProcess, type Family, metricsText } from './text.ts'
 
 export interface Metrics {
-  noteAnswer: (answer: Answered) => void
-  /** A request was refused because there are too many. */
-  noteShed: () => void
+  countAnswer: (answer: Answered) => void
+  /** Counts a request that was refused because of overload. */
+  countShed: () => void
   /** How long requests to each route took, in all processes since they started. */
   routeTimes(): Promise<RouteTimes[]>
   text(): Promise<string>
@@ -39,7 +39,7 @@ export function createMetrics(context: Context): Metrics {
     })
   const numbers = refreshing({ load: find, freshMs: freshInProportion, waitMs: WAIT_MS, now })
 
-  // Processes answer each other one question.
+  // Each process answers one question of the others.
   const ofProcesses = fromAll(async () => {
     process ??= await observeProcess()
     const families = [
@@ -52,8 +52,8 @@ export function createMetrics(context: Context): Metrics {
   })
 
   return {
-    noteAnswer: http.note,
-    noteShed: () => {
+    countAnswer: http.count,
+    countShed: () => {
       shed++
     },
     async routeTimes() {
@@ -68,7 +68,7 @@ export function createMetrics(context: Context): Metrics {
         context.publishingCosts.balance(),
         sales.prices(),
       ])
-      const ofEach = processes.map(([place, { families }]): [number, Family[]] => [place, families])
+      const ofEach = processes.map(([index, { families }]): [number, Family[]] => [index, families])
       const families = [
         ...(isOneOfSeveral ? byProcess(ofEach) : ofEach.flatMap(([, own]) => own)),
         ...(known ? numberFamilies(known) : []),
@@ -87,7 +87,7 @@ function shedFamily(count: number): Family {
   return {
     name: 'svc_http_requests_shed_total',
     type: 'counter',
-    help: 'Requests that this process refused because it had more than it could serve in time.',
+    help: 'Requests that this process refused because it was overloaded.',
     samples: [{ value: count }],
   }
 }
@@ -96,7 +96,7 @@ function readingFamily(readings: ReturnType<Context['sales']['readings']>): Fami
   return {
     name: 'svc_payment_readings_total',
     type: 'counter',
-    help: 'Readings of payments by this process: known, unavailable, or disputed by nodes that contradict each other.',
+    help: 'Readings of payments by this process: known, unavailable, or disputed if nodes contradict each other.',
     samples: readings.map(({ network, outcome, count }) => ({
       labels: { network: network.name, outcome },
       value: count,
@@ -108,7 +108,7 @@ function healthFamily(health: ReadonlyMap<string, boolean>): Family {
   return {
     name: 'svc_provider_up',
     type: 'gauge',
-    help: 'Whether a storage provider answers; one that does not is left out of quotes.',
+    help: 'Whether a storage provider answers. Quotes leave out a provider that does not.',
     samples: [...health].map(([provider, isHealthy]) => ({ labels: { provider }, value: Number(isHealthy) })),
   }
 }
@@ -118,31 +118,31 @@ function continuityFamilies({ state, logbook, missing, clock }: ContinuityStatus
     {
       name: 'svc_database_behind',
       type: 'gauge',
-      help: 'Whether the database lacks what this gateway has signed or taken: then it only reads.',
+      help: 'Whether the database lacks something that this gateway has signed or accepted: then it only reads.',
       samples: [{ value: state === 'behind' ? 1 : 0 }],
     },
     {
       name: 'svc_database_missing',
       type: 'gauge',
-      help: 'What the database lacks.',
+      help: 'Number of documents that the database lacks.',
       samples: byLabel('what', missingByName(missing)),
     },
     {
       name: 'svc_logbook_up',
       type: 'gauge',
-      help: 'Whether the journal can be written; 0 also where there is none.',
+      help: 'Whether the journal can be written; 0 also without a journal.',
       samples: [{ value: logbook === 'ok' ? 1 : 0 }],
     },
     {
       name: 'svc_clock_ahead_seconds',
       type: 'gauge',
-      help: 'How far the clock of this process is ahead of that of the database; negative where it is behind.',
+      help: "How far the clock of this process is ahead of the database's; negative if it is behind.",
       samples: clock.aheadSeconds === null ? [] : [{ value: clock.aheadSeconds }],
     },
     {
       name: 'svc_clock_wrong',
       type: 'gauge',
-      help: 'Whether they differ by more than CLOCK_TOLERANCE_SECONDS: then this process sells and signs nothing.',
+      help: 'Whether these clocks differ by more than CLOCK_TOLERANCE_SECONDS: then this process neither sells nor signs.',
       samples: [{ value: Number(clock.isWrong) }],
     },
   ]
@@ -162,9 +162,9 @@ interface ObservedMetric {
   values: { value: number; labels: Record<string, string | number>; metricName?: string }[]
 }
 
-/** What prom-client observes, as families of ours, which another process can read. */
+/** The metrics of prom-client as families, which another process can read. */
 async function processFamilies(register: Registry): Promise<Family[]> {
-  const metrics = (await register.getMetricsAsJSON()) as unknown as ObservedMetric[] // its types are not what it returns
+  const metrics = (await register.getMetricsAsJSON()) as unknown as ObservedMetric[] // its types do not match what it returns
   return metrics.map(({ name, help, type, values }) => ({
     name,
     help,

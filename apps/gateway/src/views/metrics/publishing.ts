@@ -18,26 +18,26 @@ export function totalFamilies({ byState, feeLamports, rentLamports }: Publicatio
     {
       name: 'svc_anchor_rent_lamports',
       type: 'gauge',
-      help: 'Locked in accounts of anchors.',
+      help: 'Rent locked in accounts of anchors.',
       samples: [{ value: rentLamports }],
     },
   ]
 }
 
-/** Empty where the gateway publishes nothing, and while no node answers. */
+/** Empty if the gateway publishes nothing, and while no node answers. */
 export function balanceFamilies(balance: PublicationBalance): Family[] {
   if (!('lamports' in balance)) return []
   return [
     {
       name: 'svc_publication_balance_lamports',
       type: 'gauge',
-      help: 'What the publication key holds.',
+      help: 'Balance of the publication key.',
       samples: [{ value: Number(balance.lamports) }],
     },
     {
       name: 'svc_publication_low_balance',
       type: 'gauge',
-      help: 'Whether that is less than low_balance of ANCHORS.',
+      help: 'Whether the balance of the publication key is below low_balance of ANCHORS.',
       samples: [{ value: balance.state === 'low' ? 1 : 0 }],
     },
   ]

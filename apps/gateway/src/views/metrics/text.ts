@@ -10,7 +10,7 @@ export interface Family {
 export interface Sample {
   value: number
   labels?: Readonly<Record<string, string>>
-  /** Of a histogram: `_bucket`, `_sum` or `_count`. */
+  /** The suffix of a histogram's sample: `_bucket`, `_sum` or `_count`. */
   part?: string
 }
 
@@ -23,12 +23,12 @@ export function byLabel(
   return Object.entries(values).map(([name, value]) => ({ labels: { ...others, [label]: name }, value }))
 }
 
-/** The families of several processes; each sample says of which. */
-export function byProcess(processes: readonly [place: number, families: readonly Family[]][]): Family[] {
+/** Merges the families of several processes; a label names the process of each sample. */
+export function byProcess(processes: readonly [index: number, families: readonly Family[]][]): Family[] {
   const all = new Map<string, Family>()
-  for (const [place, families] of processes) {
+  for (const [index, families] of processes) {
     for (const { samples, ...family } of families) {
-      const own = samples.map((sample) => ({ ...sample, labels: { process: String(place), ...sample.labels } }))
+      const own = samples.map((sample) => ({ ...sample, labels: { process: String(index), ...sample.labels } }))
       all.set(family.name, { ...family, samples: [...(all.get(family.name)?.samples ?? []), ...own] })
     }
   }

@@ -1,4 +1,4 @@
-// How pages and what they load are sent.
+// Responses with pages and their assets.
 
 import { createHash } from 'node:crypto'
 import { Bytes } from '@svc/service/http/answer'
@@ -19,7 +19,7 @@ const POLICY = {
   'trusted-types': "'none'",
 }
 
-/** Paths of pages hold receipt ids, which open files. */
+/** Paths of pages contain receipt ids, which grant access to files. */
 const NO_REFERRER = { 'referrer-policy': 'no-referrer' }
 
 const PAGE_HEADERS = {
@@ -33,12 +33,12 @@ const PAGE_HEADERS = {
 export type ShowPage = (wire: WireRequest) => Bytes
 
 interface PagePolicy {
-  /** Directives that differ from the usual ones. `{storage}` stands for the origins of storage providers. */
+  /** Directives that differ from the defaults. `{storage}` is replaced with the origins of storage providers. */
   different?: Readonly<Record<string, string>>
   storageOrigins: () => readonly string[]
 }
 
-/** The document names its files relative to where it is shown, so that it works under any prefix. */
+/** The document links its files relative to its own path, so that it works under any prefix. */
 export function showPage(html: string, { different = {}, storageOrigins }: PagePolicy): ShowPage {
   const directives = Object.entries({ ...POLICY, ...different })
     .map((directive) => directive.join(' '))
@@ -61,12 +61,12 @@ export function showPage(html: string, { different = {}, storageOrigins }: PageP
 
 type Asked = Pick<WireRequest, 'method' | 'headers'>
 
-/** Its name changes with its content. */
+/** The name of an asset changes with its content. */
 export function assetAnswer(asset: Asset, wire: Asked): Bytes {
   return packedAnswer(asset, wire, { 'cache-control': 'public, max-age=31536000, immutable' })
 }
 
-/** A page for somebody's disk: it never runs here. */
+/** A page to save to disk: it never runs here. */
 export function downloadAnswer(asset: Asset, filename: string, wire: Asked): Bytes {
   return packedAnswer(asset, wire, {
     'cache-control': 'no-cache',
@@ -101,7 +101,7 @@ function bytesOf(method: string, headers: Record<string, string>, bytes: Buffer)
   return new Bytes(200, headers, method === 'HEAD' ? null : bytes)
 }
 
-/** Whether a list such as `br;q=1.0, gzip` has this word, and not with `q=0`. */
+/** Whether a list such as `br;q=1.0, gzip` accepts this word, that is, not with `q=0`. */
 function accepts(list: string, word: string): boolean {
   return weightOf(list, word) > 0
 }

@@ -23,19 +23,21 @@ export function pageRoutes(service: Service, context: Context): void {
   for (const { path, policy } of pages.pages)
     if (!declared.includes(path))
       add(service, path, showPage(pages.html, { ...(policy && { different: policy }), storageOrigins }))
-  add(service, '/operator', () => new Bytes(308, { location: `${context.config.http.baseUrl}/admin` }, null))
+  // The address of earlier releases, whose pages may still be built.
+  if (!pages.pages.some(({ path }) => path === '/operator'))
+    add(service, '/operator', () => new Bytes(308, { location: `${context.config.http.baseUrl}/admin` }, null))
   if (savedCopy) {
     add(service, '/verify.html', (wire) => downloadAnswer(savedCopy.asset, 'verify.html', wire))
     add(service, '/verify.html.sha256', (wire) => textAnswer(`${savedCopy.sha256}  verify.html\n`, wire))
   }
   add(service, '/assets/{name}', (wire, { name = '' }) => {
     const asset = pages.assets.get(name)
-    if (!asset) throw new ServiceError('not_found', 'there is no such file of a page')
+    if (!asset) throw new ServiceError('not_found', 'this page has no such file')
     return assetAnswer(asset, wire)
   })
 }
 
-/** Where the bytes of lockers are sent to and fetched from by clients themselves (SHORT-09). */
+/** The origins that clients send bytes to and fetch them from directly (SHORT-09). */
 function redirectOrigins({ config, providers }: Context): string[] {
   const origins = Object.keys(config.storage.drivers).flatMap((name) => providers.named(name).redirectsTo ?? [])
   return [...new Set(origins)]
@@ -46,7 +48,7 @@ const WITHOUT_PAGES =
 
 type Show = (wire: WireRequest, params: Readonly<Record<string, string>>) => Bytes
 
-/** Pages and what they load are no part of the interface, so they are not declared with it. */
+/** Pages and their assets are not part of the interface, so they are not declared with it. */
 function add(service: Service, path: string, show: Show): void {
   const route = routerPath(path)
   service.add({

@@ -24,7 +24,7 @@ it('T-129 no made-up input breaks the rules of dates in conditions', async () =>
         ] as const) {
           const validators = { etags: [], modifiedAt: (time ?? 0) + seconds * 1000 }
           const outcome = checkConditions({ 'if-unmodified-since': given }, validators)
-          must(outcome === (time !== null && isAfter ? 'failed' : 'met'), 'reads another date than RFC 9110 says')
+          must(outcome === (time !== null && isAfter ? 'failed' : 'met'), 'the date differs from RFC 9110')
         }
       },
     }),
@@ -34,7 +34,7 @@ it('T-129 no made-up input breaks the rules of dates in conditions', async () =>
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']
 
-/** The three forms of RFC 9110, 5.6.7: written from the time that was read, each is the text again. Null for others. */
+/** Parses the three forms of RFC 9110, 5.6.7. Null unless the parsed date formats back to the same text. */
 function modelOf(given: string): number | null {
   const parts = given.split(/[ ,:-]+/)
   const [name, a = '', b = '', c = ''] = parts
@@ -51,7 +51,7 @@ function modelOf(given: string): number | null {
   return Number.isFinite(date.getTime()) && formsOf(date).includes(given) ? date.getTime() : null
 }
 
-/** No file is older than 1970. */
+/** A two-digit year is between 1970 and 2069: no file is older than 1970. */
 function fullYear(year: number): number {
   return year >= 70 ? 1900 + year : 2000 + year
 }
@@ -61,12 +61,12 @@ function formsOf(date: Date): string[] {
   const [day, month, year] = [date.getUTCDate(), MONTHS[date.getUTCMonth()]!, date.getUTCFullYear()]
   const clock = [date.getUTCHours(), date.getUTCMinutes(), date.getUTCSeconds()].map(two).join(':')
   const name = DAYS[date.getUTCDay()]!
-  // Years of one or two digits are in no file's time, and ignored.
+  // No file has a year below 100 or above 9999.
   if (year < 100 || year > 9999) return []
-  const four = String(year).padStart(4, '0')
+  const fourDigits = String(year).padStart(4, '0')
   return [
-    `${name.slice(0, 3)}, ${two(day)} ${month} ${four} ${clock} GMT`,
-    `${name}, ${two(day)}-${month}-${four.slice(2)} ${clock} GMT`,
-    `${name.slice(0, 3)} ${month} ${String(day).padStart(2, ' ')} ${clock} ${four}`,
+    `${name.slice(0, 3)}, ${two(day)} ${month} ${fourDigits} ${clock} GMT`,
+    `${name}, ${two(day)}-${month}-${fourDigits.slice(2)} ${clock} GMT`,
+    `${name.slice(0, 3)} ${month} ${String(day).padStart(2, ' ')} ${clock} ${fourDigits}`,
   ]
 }

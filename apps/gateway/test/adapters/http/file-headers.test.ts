@@ -40,11 +40,11 @@ it.each([
   ['Video/WebM', "sandbox; default-src 'none'; media-src 'self'"],
   ['image/svg+xml', "sandbox; default-src 'none'"],
   ['application/x-audio/', "sandbox; default-src 'none'"],
-])('ADD-19 T-09 %s may load itself only if it is sound or film', (contentType, policy) => {
+])('ADD-19 T-09 the content policy of %s lets only audio and video load themselves', (contentType, policy) => {
   expect(fileHeaders({ ...page, contentType })['content-security-policy']).toBe(policy)
 })
 
-it('ADD-06 file headers write lengths in full digits, and no time that is not known', () => {
+it('ADD-06 file headers write lengths in full digits and omit an unknown time', () => {
   const headers = fileHeaders({ ...page, modifiedAt: null, size: Number.MAX_SAFE_INTEGER })
   expect(headers).not.toHaveProperty('last-modified')
   expect(headers['content-length']).toBe('9007199254740991')
@@ -90,7 +90,7 @@ function expectHarmless(filename: string): void {
   expect(fallback).toHaveLength([...last].length)
 }
 
-/** RFC 5987: percent-encoded bytes of UTF-8; other characters stand for themselves. */
+/** RFC 5987: percent-encoded bytes of UTF-8; other characters are literal. */
 function decodeExtended(value: string): string {
   const bytes = value
     .match(/%..|./g)

@@ -56,7 +56,7 @@ it('SHORT-02 SHORT-03 a short URL has a token that names its file and method and
   expect(JSON.parse(content.toString())).toMatchObject({ f: NAME, l: locker.lockerId, m: 'PUT' })
 })
 
-it('SHORT-05 a short URL works with its own method only, and one for GET with HEAD', async () => {
+it('SHORT-05 a short URL works only with its own method, and a GET URL also with HEAD', async () => {
   for (const [own, url] of byMethod(urls)) {
     for (const method of ['GET', 'PUT', 'DELETE'].filter((other) => other !== own))
       expect([method, ...(await ask(url, method))]).toEqual([method, ...INVALID])
@@ -72,7 +72,7 @@ it('SHORT-14 ERR-16 a short URL expires to the second', async () => {
   for (const [method, url] of byMethod(urls)) expect(await ask(url, method)).toEqual([403, 'SHORT_URL_EXPIRED'])
 })
 
-it('SHORT-12 a short URL of the old form finds its file by the hash of its name', async () => {
+it('SHORT-12 a short URL in the old form finds its file by the hash of its name', async () => {
   const { f: _, ...rest } = payload()
   expect(await (await fetch(urlOf(signed({ ...rest, h: sha256(NAME) })))).text()).toBe('hello')
   for (const h of [sha256('notes/b.txt'), sha256(NAME).toUpperCase()])
@@ -81,7 +81,7 @@ it('SHORT-12 a short URL of the old form finds its file by the hash of its name'
   expect((await put(urlOf(upload), 'hello')).status).toBe(200)
 })
 
-it('SHORT-12 a short URL of the old form finds its file among thousands', { tags: ['nightly'] }, async () => {
+it('SHORT-12 a short URL in the old form finds its file among thousands', { tags: ['nightly'] }, async () => {
   for (const page of [0, 1, 2]) {
     const files = Array.from({ length: 800 }, (_, i) => ({ filename: `n${String(page * 800 + i).padStart(4, '0')}` }))
     expect((await locker.call(['locker:write'], 'POST', '/files/batch', { files })).status).toBe(200)
@@ -93,7 +93,7 @@ it('SHORT-12 a short URL of the old form finds its file among thousands', { tags
   }
 })
 
-it('SHORT-03 T-07 a token that is cut, longer, changed or signed with another key is 403', async () => {
+it('SHORT-03 T-07 a token that is cut, longer, changed or signed with another key answers 403', async () => {
   const token = tokenOf(urls.download)
   const changed = token.slice(0, 40) + (token[40] === 'A' ? 'B' : 'A') + token.slice(41)
   for (const bad of [changed, token.slice(0, -1), `${token}A`, `${token}=`, `%20${token}`, 'A', 'A'.repeat(12_000)])
@@ -105,20 +105,20 @@ it('SHORT-03 T-07 a token that is cut, longer, changed or signed with another ke
   expect((await fetch(urlOf(signed(payload())))).status).toBe(200)
 })
 
-it('T-07 GEN-11 a token that is signed for another version, method or provider is 403', async () => {
+it('T-07 GEN-11 a token that is signed for another version, method or provider answers 403', async () => {
   for (const changes of [{ v: 2 }, { m: 'HEAD' }, { p: 0 }, { p: 2 }, { p: 7 }])
     expect(await refusal(signed(payload(changes)))).toEqual(INVALID)
 })
 
 it('T-07 a token is checked for method and time before the file is looked up', async () => {
-  const nowhere = { l: 'locker_000000000000', f: 'nothing' }
-  expect(await refusal(signed(payload({ ...nowhere, m: 'PUT' })))).toEqual(INVALID)
-  expect(await refusal(signed(payload({ ...nowhere, e: now() })))).toEqual([403, 'SHORT_URL_EXPIRED'])
+  const unknownFile = { l: 'locker_000000000000', f: 'nothing' }
+  expect(await refusal(signed(payload({ ...unknownFile, m: 'PUT' })))).toEqual(INVALID)
+  expect(await refusal(signed(payload({ ...unknownFile, e: now() })))).toEqual([403, 'SHORT_URL_EXPIRED'])
   expect(await refusal(signed(payload({ m: 'PUT', e: now() })))).toEqual(INVALID)
-  expect(await refusal(signed(payload(nowhere)))).toEqual([404, 'FILE_NOT_FOUND'])
+  expect(await refusal(signed(payload(unknownFile)))).toEqual([404, 'FILE_NOT_FOUND'])
 })
 
-it('SHORT-08 ERR-19 a token of a file that is deleted, or was never there, is 404 for every method', async () => {
+it('SHORT-08 ERR-19 a token of a deleted or unknown file answers 404 to every method', async () => {
   expect((await fetch(urls.remove, { method: 'DELETE' })).status).toBe(200)
   for (const [method, url] of byMethod(urls)) {
     expect(await ask(url, method)).toEqual([404, 'FILE_NOT_FOUND'])
@@ -127,7 +127,7 @@ it('SHORT-08 ERR-19 a token of a file that is deleted, or was never there, is 40
   }
 })
 
-describe('the answers of a short URL', () => {
+describe('the responses of a short URL', () => {
   let logged = ''
   const write = (line: string) => {
     logged += line
@@ -140,7 +140,7 @@ describe('the answers of a short URL', () => {
     return createFile(instance, locker, 'a.txt')
   })
 
-  it('T-07 FILE-31 every answer of a short URL forbids caching and Referer, and an error says what to do next', async () => {
+  it('T-07 FILE-31 every response forbids caching and Referer, and an error says what to do next', async () => {
     const garbage = `${instance.gateway.url}/f/AAAA`
     const headers = { 'content-type': 'text/plain' }
     for (const [url, method] of [

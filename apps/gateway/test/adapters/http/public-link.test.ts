@@ -29,9 +29,9 @@ async function changed(action: string): Promise<Changed['public_link']> {
   return body.public_link
 }
 
-const recorded = async () => (await locker.call<Changed>(['locker:read'], 'GET', '/record')).body.public_link
+const recordedLink = async () => (await locker.call<Changed>(['locker:read'], 'GET', '/record')).body.public_link
 
-/** The whole answer, apart from what differs with every request: its id, which has no fixed length. */
+/** The whole answer except for the request id, which differs every time and has no fixed length. */
 async function answerOf(id: string, init?: RequestInit) {
   const response = await read(id, init)
   const { request_id: _, ...body } = init?.method === 'HEAD' ? {} : JSON.parse(await response.text())
@@ -39,7 +39,7 @@ async function answerOf(id: string, init?: RequestInit) {
   return { status: response.status, headers, body }
 }
 
-/** Like an id that never existed, with every method and header. */
+/** Expects the answer of an id that never existed, for every method and header. */
 async function expectUnknown(id: string): Promise<void> {
   const requests = [{}, { method: 'HEAD' }, { headers: { range: 'bytes=0-1' } }, { headers: { 'if-none-match': '*' } }]
   for (const init of requests) {
@@ -49,12 +49,12 @@ async function expectUnknown(id: string): Promise<void> {
   }
 }
 
-it('T-49 FILE-30 after it is rotated, the new id opens the files and the receipt id does not', async () => {
+it('T-49 FILE-30 after a rotation, the new id opens the files and the receipt id does not', async () => {
   const { receiptId } = locker
   expect(await (await read(receiptId)).text()).toBe('hello')
   const rotated = await changed('rotate')
   expect(rotated).toEqual({ status: 'open', id: expect.stringMatching(/^link_[0-9a-f]{32}$/) })
-  expect(await recorded()).toEqual(rotated)
+  expect(await recordedLink()).toEqual(rotated)
   const { id } = rotated
   expect(await (await read(id!)).text()).toBe('hello')
   expect((await read(id!, { method: 'HEAD' })).status).toBe(200)
@@ -62,16 +62,16 @@ it('T-49 FILE-30 after it is rotated, the new id opens the files and the receipt
   await expectUnknown(receiptId)
 })
 
-it('T-49 rotated again, it is opened by the newest id only', async () => {
+it('T-49 after another rotation, only the newest id opens the files', async () => {
   const [first, second] = [await changed('rotate'), await changed('rotate')]
   expect(await (await read(second.id!)).text()).toBe('hello')
   await expectUnknown(first.id!)
   await expectUnknown(locker.receiptId)
 })
 
-it('T-49 while it is closed nothing opens it, and opened again it is as before', async () => {
+it('T-49 a closed public link opens nothing, and a reopened one works as before', async () => {
   expect(await changed('close')).toEqual({ status: 'closed', id: null })
-  expect(await recorded()).toEqual({ status: 'closed', id: null })
+  expect(await recordedLink()).toEqual({ status: 'closed', id: null })
   await expectUnknown(locker.receiptId)
   expect(await changed('open')).toEqual({ status: 'open', id: locker.receiptId })
   expect((await read(locker.receiptId)).status).toBe(200)
@@ -88,7 +88,7 @@ it('T-49 while it is closed nothing opens it, and opened again it is as before',
   await expectUnknown(id!)
 })
 
-it('T-49 FILE-30 the links of others stay, and guessed ids open nothing', async () => {
+it('T-49 FILE-30 the public links of other lockers stay, and guessed ids open nothing', async () => {
   const other = await instance.locker(ed25519Identity())
   await other.put('folder/a.txt', 'theirs')
   await changed('rotate')
@@ -96,7 +96,7 @@ it('T-49 FILE-30 the links of others stay, and guessed ids open nothing', async 
   for (const id of [`link_${'0'.repeat(32)}`, 'link_', 'null', 'closed', locker.lockerId]) await expectUnknown(id)
 })
 
-it('T-49 T-28 only the owner changes it, in one of three ways', async () => {
+it('T-49 T-28 only the owner changes the public link, in one of three ways', async () => {
   for (const who of [operator, ed25519Identity()]) expect((await change('rotate', who)).status).toBe(403)
   expect((await locker.call(['locker:write'], 'POST', '/public-link', { action: 'close' })).status).toBe(403)
   for (const body of [{}, { action: 'burn' }, { action: null }])
@@ -105,7 +105,7 @@ it('T-49 T-28 only the owner changes it, in one of three ways', async () => {
   expect(body).toMatchObject({ public_link: { status: 'open', id: locker.receiptId } })
 })
 
-it('T-49 FILE-21 what no longer opens it confirms new bytes, and does not tell what a file holds', async () => {
+it('T-49 FILE-21 a receipt id that no longer opens files confirms new bytes and reveals no content', async () => {
   const { receiptId: receipt_id } = locker
   const filenames = ['folder/a.txt', 'unknown']
   const confirm = (filename: string) => confirmIn<ErrorBody>(instance, locker, filename)

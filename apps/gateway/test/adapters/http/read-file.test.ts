@@ -37,7 +37,7 @@ async function statusAndText(url: string, headers: Record<string, string> = {}):
 describe.each(['token', 'link'] as const)('a file read by its %s', (via) => {
   const cacheControl = via === 'token' ? 'private, no-store' : 'no-cache'
 
-  it('SHORT-05 FILE-30 has its bytes and headers, of which HEAD answers the headers', async () => {
+  it('SHORT-05 FILE-30 has its bytes and headers, and HEAD has the same headers', async () => {
     const response = await fetch(urls[via])
     expect([response.status, await response.text()]).toEqual([200, ALPHABET])
     const headers = {
@@ -58,7 +58,7 @@ describe.each(['token', 'link'] as const)('a file read by its %s', (via) => {
     expect(Object.fromEntries(head.headers)).toMatchObject(headers)
   })
 
-  it('T-09 is not served to browsers as code of a page; anyone who opens, fetches or embeds it gets it', async () => {
+  it('T-09 is refused to a page that loads it as code, and served to one that opens, fetches or embeds it', async () => {
     const as = (destination: string, url = urls[via]) => fetch(url, { headers: { 'sec-fetch-dest': destination } })
     const code = ['script', 'worker', 'sharedworker', 'serviceworker', 'style', 'xslt', 'manifest', 'audioworklet']
     for (const destination of [...code, 'iframe', 'frame', 'embed', 'object', 'Script'])
@@ -76,13 +76,13 @@ describe.each(['token', 'link'] as const)('a file read by its %s', (via) => {
     ['bytes=-3', 206, 'xyz', 'bytes 23-25/26'],
     ['bytes=26-', 416, expect.stringContaining('RANGE_NOT_SATISFIABLE'), 'bytes */26'],
     ['bytes=0-0,2-3', 200, ALPHABET, null],
-  ])('ADD-06 with Range: %s is answered by %i', async (range, status, body, part) => {
+  ])('ADD-06 with Range: %s is answered with %i', async (range, status, body, part) => {
     const response = await fetch(urls[via], { headers: { range } })
     expect([response.status, await response.text()]).toEqual([status, body])
     expect(response.headers.get('content-range')).toBe(part)
   })
 
-  it('ADD-06 is sent in part only for the same bytes, and not at all to a client that has them', async () => {
+  it('ADD-06 is sent in part only while its bytes are unchanged, and not at all to a client that has them', async () => {
     const range = 'bytes=1-2'
     expect(await statusAndText(urls[via], { range, 'if-range': ETAG })).toEqual([206, 'bc'])
     expect(await statusAndText(urls[via], { range, 'if-range': '"sha256:00"' })).toEqual([200, ALPHABET])
@@ -93,7 +93,7 @@ describe.each(['token', 'link'] as const)('a file read by its %s', (via) => {
     expect((await statusAndText(urls[via], { 'if-none-match': '"other"' }))[0]).toBe(200)
   })
 
-  it('ADD-06 that was replaced is not mixed with the one before', async () => {
+  it('ADD-06 is not mixed with its replacement when a download resumes', async () => {
     const first = (await fetch(urls[via])).headers
     const conditions = [
       { 'if-match': first.get('etag')! },
@@ -113,7 +113,7 @@ describe.each(['token', 'link'] as const)('a file read by its %s', (via) => {
       expect((await fetch(urls[via], { headers: condition as HeadersInit })).status).toBe(200)
   })
 
-  it('ADD-06 GEN-11 has a tag before its hash is recorded, which is not the name of its object and stays good', async () => {
+  it('ADD-06 GEN-11 has a tag before its hash is recorded, which hides the object id and stays valid', async () => {
     await locker.put('early.txt', 'abcdef', { confirm: false })
     const { [via]: url } = await urlsOf('early.txt')
     const early = (await fetch(url, { headers: { range: 'bytes=0-2' } })).headers.get('etag')!
@@ -130,7 +130,7 @@ describe.each(['token', 'link'] as const)('a file read by its %s', (via) => {
     expect((await statusAndText(url, { 'if-match': early }))[0]).toBe(412)
   })
 
-  it('ERR-17 FILE-15 is 404 CONTENT_NOT_FOUND without bytes, and when they are lost or truncated', async () => {
+  it('ERR-17 FILE-15 answers 404 CONTENT_NOT_FOUND when its bytes are missing, lost or truncated', async () => {
     const missing = [404, 'CONTENT_NOT_FOUND']
     await createFile(instance, locker, 'promised.txt')
     const { [via]: promised } = await urlsOf('promised.txt')
@@ -153,7 +153,7 @@ it('FILE-30 the public link needs no credentials and ignores any', async () => {
   expect((await fetch(urls.link, { headers })).status).toBe(200)
 })
 
-it('FILE-30 the public link says whether receipt, locker or file is missing', async () => {
+it('FILE-30 the public link reports whether the receipt, locker or file is missing', async () => {
   const unopened = await instance.receipt(ed25519Identity())
   expect(await errorOf(await fetch(linkOf('letters.txt', 'rcpt_nothing')))).toEqual([404, 'receipt_not_found'])
   expect(await errorOf(await fetch(linkOf('letters.txt', unopened)))).toEqual([404, 'locker_not_found'])
@@ -161,7 +161,7 @@ it('FILE-30 the public link says whether receipt, locker or file is missing', as
   expect((await fetch(linkOf(''))).status).toBe(404)
 })
 
-it('ADD-09 FILE-30 the public link may be read by web pages, as short URLs may', async () => {
+it('ADD-09 FILE-30 web pages may read the public link, like short URLs', async () => {
   const origin = 'https://page.example'
   for (const url of [urls.link, urls.token]) {
     const asking = { 'access-control-request-method': 'PUT', 'access-control-request-headers': 'content-type,range' }
@@ -177,14 +177,14 @@ it('ADD-09 FILE-30 the public link may be read by web pages, as short URLs may',
   }
 })
 
-it('an answer ends after its content length even if the object grows, so that no bytes pass for the next answer', async () => {
+it('a response ends at its content length even if the object grows, so that no byte leaks into the next one', async () => {
   const storage = await watchedStorage()
   onTestFinished(storage.remove)
   const local = storage.providers.named('gcs')
   let isGrowing = false
   const providers = onlyProvider({
     ...local,
-    /** As of a store where the object grows after its size was read. */
+    /** Like a store whose object grows after its size was read. */
     async stat(key) {
       const found = await local.stat(key)
       const paths = await readdir(storage.folder, { recursive: true })

@@ -12,7 +12,7 @@ import { rowOf, sha256 } from './transfers.ts'
 
 const PROVIDERS = Object.keys(stores)
 const ORDER = { filename: 'a.txt', content_type: 'text/plain' }
-/** What signed URLs of the two are made of. */
+/** Words in the signed URLs of both providers. */
 const PROVIDER_WORDS = ['googleapis', 'storjshare', 'X-Amz-', 'X-Goog-Signature', 'X-Goog-Credential']
 
 async function openAt(provider: string, variables: Variables) {
@@ -28,7 +28,7 @@ async function openAt(provider: string, variables: Variables) {
   return { instance, locker, here, create, link, host, bucket }
 }
 
-it.each(PROVIDERS)('GEN-11 without redirects, nothing names %s', async (provider) => {
+it.each(PROVIDERS)('GEN-11 without redirects, no response names %s', async (provider) => {
   const variables = await stores[provider]!('off')
   const { instance, locker, here, link, host, bucket } = await openAt(provider, variables)
   await locker.put('a.txt', 'hello')
@@ -78,46 +78,50 @@ it.each(PROVIDERS)('T-50 SHORT-13 compressed bytes at %s are hashed and read as 
   }
 })
 
-it.each(PROVIDERS)('SHORT-13 T-139 no answer holds the address of %s', { tags: ['nightly'] }, async (provider) => {
-  const { instance, locker, here, create, host } = await openAt(provider, await stores[provider]!())
-  const { receiptId, lockerId, owner } = locker
-  const created = await create()
-  const { upload_url, download_url, upload_headers: headers } = created.body
-  const answers: Reply<unknown>[] = [created]
-  const ask = async (op: string, method: string, path: string, body?: object) =>
-    answers.push(await locker.call([`locker:${op}`], method, path, body))
-  const signed = { lockerId, receiptId, ops: ['locker:read', 'locker:attest'] }
-  await ask('write', 'POST', '/files/batch', { files: [{ ...ORDER, filename: 'b.txt' }] })
-  expect((await fetch(here(upload_url), { method: 'PUT', headers, body: 'hello' })).status).toBe(200)
-  answers.push(await confirm(instance, locker, 'a.txt'), await confirmBatch(instance, locker, ['a.txt', 'b.txt']))
-  for (const path of ['/files/a.txt', '/urls', '/manifest', '/record']) await ask('read', 'GET', path)
-  await ask('list', 'GET', '/files')
-  await ask('read', 'POST', '/files/urls', { filenames: ['a.txt', 'none'] })
-  const attest = `/v1/storage/attest?receipt_id=${receiptId}&sync=true`
-  answers.push(await instance.call(owner, { ...signed, method: 'POST', path: attest }))
-  answers.push(await instance.call(owner, { ...signed, method: 'GET', path: `/v1/storage/metadata/${lockerId}` }))
-  for (const name of ['verify', 'evidence-bundle', 'verification-bundle', 'recompute-verify'])
-    answers.push(await instance.send('GET', `/v1/storage/${name}?receipt_id=${receiptId}`))
-  answers.push(
-    await instance.send('GET', `/v1/retrieve?receipt_id=${receiptId}`),
-    await instance.send('GET', '/health'),
-  )
-  const download = () => fetch(here(download_url), { redirect: 'manual' })
-  const moved = await download()
-  // The header of a redirect is the one place that may name the provider.
-  expect(moved.headers.get('location')).toContain(host)
-  await ask('write', 'DELETE', '/files/a.txt')
-  for (const { status, body } of answers) expect(status, JSON.stringify(body)).toBe(200)
-  const missing = await confirm(instance, locker, 'b.txt')
-  const bodies = [...answers, missing].map(({ body }) => JSON.stringify(body))
-  for (const body of [...bodies, await moved.text(), await (await download()).text()])
-    for (const secret of [host, ...PROVIDER_WORDS]) expect(body).not.toContain(secret)
-})
+it.each(PROVIDERS)(
+  'SHORT-13 T-139 no response body contains the address of %s',
+  { tags: ['nightly'] },
+  async (provider) => {
+    const { instance, locker, here, create, host } = await openAt(provider, await stores[provider]!())
+    const { receiptId, lockerId, owner } = locker
+    const created = await create()
+    const { upload_url, download_url, upload_headers: headers } = created.body
+    const answers: Reply<unknown>[] = [created]
+    const ask = async (op: string, method: string, path: string, body?: object) =>
+      answers.push(await locker.call([`locker:${op}`], method, path, body))
+    const signed = { lockerId, receiptId, ops: ['locker:read', 'locker:attest'] }
+    await ask('write', 'POST', '/files/batch', { files: [{ ...ORDER, filename: 'b.txt' }] })
+    expect((await fetch(here(upload_url), { method: 'PUT', headers, body: 'hello' })).status).toBe(200)
+    answers.push(await confirm(instance, locker, 'a.txt'), await confirmBatch(instance, locker, ['a.txt', 'b.txt']))
+    for (const path of ['/files/a.txt', '/urls', '/manifest', '/record']) await ask('read', 'GET', path)
+    await ask('list', 'GET', '/files')
+    await ask('read', 'POST', '/files/urls', { filenames: ['a.txt', 'none'] })
+    const attest = `/v1/storage/attest?receipt_id=${receiptId}&sync=true`
+    answers.push(await instance.call(owner, { ...signed, method: 'POST', path: attest }))
+    answers.push(await instance.call(owner, { ...signed, method: 'GET', path: `/v1/storage/metadata/${lockerId}` }))
+    for (const name of ['verify', 'evidence-bundle', 'verification-bundle', 'recompute-verify'])
+      answers.push(await instance.send('GET', `/v1/storage/${name}?receipt_id=${receiptId}`))
+    answers.push(
+      await instance.send('GET', `/v1/retrieve?receipt_id=${receiptId}`),
+      await instance.send('GET', '/health'),
+    )
+    const download = () => fetch(here(download_url), { redirect: 'manual' })
+    const moved = await download()
+    // Only the header of a redirect may name the provider.
+    expect(moved.headers.get('location')).toContain(host)
+    await ask('write', 'DELETE', '/files/a.txt')
+    for (const { status, body } of answers) expect(status, JSON.stringify(body)).toBe(200)
+    const missing = await confirm(instance, locker, 'b.txt')
+    const bodies = [...answers, missing].map(({ body }) => JSON.stringify(body))
+    for (const body of [...bodies, await moved.text(), await (await download()).text()])
+      for (const secret of [host, ...PROVIDER_WORDS]) expect(body).not.toContain(secret)
+  },
+)
 
-it('FILE-35 ERR-26 a gateway that may not sign addresses answers 500 with its own code', async () => {
+it('FILE-35 ERR-26 a gateway without permission to sign URLs answers 500 with its own code', async () => {
   const server = await startGcsServer({ folder: await newFolder() })
   onTestFinished(server.stop)
-  // As on a machine of Google's: tokens come from the metadata server, and signatures from IAM.
+  // Like a Google machine: tokens come from the metadata server and signatures from IAM.
   const machine = {
     HOME: await newFolder(),
     GOOGLE_APPLICATION_CREDENTIALS: '',

@@ -109,7 +109,7 @@ it('SHORT-06 SHORT-09 an upload is redirected, or refused if it is invalid, befo
   expect(await statusFor(1_000_000_000)).toBe('307')
 })
 
-it('AMB-24 a redirected upload replaces the file only after it arrives, and never a later one', async () => {
+it('AMB-24 a redirected upload replaces the file only after it arrives, and never a newer one', async () => {
   await putThrough('old')
   await confirm()
   const sent = await begin()
@@ -123,7 +123,7 @@ it('AMB-24 a redirected upload replaces the file only after it arrives, and neve
   expect(await textOf(urls.download)).toBe('through the gateway')
 })
 
-it('T-17 ADD-60 bytes that have arrived unread are not replaced by an upload that may not replace any', async () => {
+it('T-17 ADD-60 an upload without overwrite does not replace bytes that arrived but are not read yet', async () => {
   const session = await openTestSession(instance, locker, { files: [{ filename: 'a.txt', overwrite: false }] })
   expect((await session.raw(0, 'mine')).status).toBe(200)
   await follow(await begin(), 'theirs')
@@ -132,14 +132,14 @@ it('T-17 ADD-60 bytes that have arrived unread are not replaced by an upload tha
   expect(await textOf(urls.download)).toBe('theirs')
 })
 
-it('T-50 SHORT-09 a direct upload keeps the type that it was sent with when the file is created anew', async () => {
+it('T-50 SHORT-09 a direct upload keeps the type it was sent with when the file is created again', async () => {
   const sent = await begin()
   await createFile(instance, locker, 'a.txt', { contentType: 'text/html' })
   await follow(sent, 'plain')
   expect((await fetch(urls.download, { method: 'HEAD' })).headers.get('content-type')).toBe('text/plain')
 })
 
-it('T-50 a provider that cannot be asked does not make the sweep remove a direct upload', async () => {
+it('T-50 the sweep keeps a direct upload while its provider is unavailable', async () => {
   await follow(await begin(), 'accepted')
   isDown = true
   await sweepAfterTwoDays()
@@ -150,7 +150,7 @@ it('T-50 a provider that cannot be asked does not make the sweep remove a direct
 it.each([
   ['revoked', () => locker.call(['locker:admin'], 'POST', '/revoke')],
   ['removed', () => locker.call(['locker:admin'], 'DELETE', `/operators/${operator.identity}`)],
-])('T-50 T-36 bytes that arrived before a key was %s become the file, later ones never', async (_, end) => {
+])('T-50 T-36 bytes that arrived before a key was %s become the file, and later bytes never do', async (_, end) => {
   const { upload, download } = await createFile(instance, locker, 'a.txt', {}, operator)
   const [accepted, late] = [await put(upload, ''), await put(upload, '')]
   expect((await follow(accepted, 'hello')).status).toBe(200)
@@ -165,7 +165,7 @@ it.each([
   expect(await onDisk()).not.toContain(idOf(late))
 })
 
-it('T-50 SHORT-08 what is written to the address of a deleted file, even again, is swept', async () => {
+it('T-50 SHORT-08 the sweep removes bytes written to the address of a deleted file, even repeatedly', async () => {
   const [sent, unread] = [await begin(), await begin()]
   await follow(sent, 'hello')
   expect((await confirm()).status).toBe(200)
@@ -215,7 +215,7 @@ describe('a direct upload where terms are enforced', () => {
 
   const limit = (storage_limit_bytes: number) => limitBytes(strict, small, storage_limit_bytes)
 
-  it('T-56 counts as promised until it arrives, and is removed if it is more than was promised', async () => {
+  it('T-56 counts with its promised size until it arrives, and is removed if it is larger', async () => {
     await limit(1000)
     const promised = await fill('a')
     expect(promised.status).toBe(307)
@@ -227,19 +227,19 @@ describe('a direct upload where terms are enforced', () => {
     expect(await errorOf(await fill('d', 'w'))).toEqual([507, 'LOCKER_CAPACITY_EXCEEDED'])
   })
 
-  it('T-56 that never arrives is looked for less and less often, and counts until it was looked for', async () => {
+  it('T-56 is checked less and less often until it arrives, and counts until its last check', async () => {
     await limit(1000)
     expect([(await fill('a')).status, (await fill('b', 'y'.repeat(500))).status]).toEqual([307, 200])
-    const lookAt = async () =>
+    const checkTime = async () =>
       (await db().selectFrom('direct_uploads').select('look_at').executeTakeFirstOrThrow()).look_at!
-    const first = await lookAt()
+    const first = await checkTime()
     instance.clock.advance(700)
     await sweep()
-    expect((await lookAt()) - first).toBe(800)
+    expect((await checkTime()) - first).toBe(800)
     instance.clock.advance(3600)
     await limit(1600)
     expect((await fill('c')).status).toBe(307)
-    // However late that is.
+    // It counts until that check, however late the check is.
     instance.clock.advance(3601)
     expect((await fill('d')).status).toBe(200)
     await sweep()
@@ -247,20 +247,20 @@ describe('a direct upload where terms are enforced', () => {
     expect((await fill('e')).status).toBe(307)
   })
 
-  it('T-56 is not begun any more for a locker with a thousand that never arrived', async () => {
+  it('T-56 is not offered to a locker with a thousand that never arrived', async () => {
     expect((await fill('a')).status).toBe(307)
-    const awaited = await db().selectFrom('direct_uploads').selectAll().executeTakeFirstOrThrow()
+    const expected = await db().selectFrom('direct_uploads').selectAll().executeTakeFirstOrThrow()
     const object = await db().selectFrom('objects').selectAll().executeTakeFirstOrThrow()
     const ids = Array.from({ length: 1000 }, (_, i) => String(i).padStart(32, '0'))
     const objects = ids.map((object_id) => ({ ...object, object_id }))
     await writable(db()).insertInto('objects').values(objects).execute()
-    const uploads = ids.map((object_id, position) => ({ ...awaited, object_id, filename: 'never', position }))
+    const uploads = ids.map((object_id, position) => ({ ...expected, object_id, filename: 'never', position }))
     await writable(db()).insertInto('direct_uploads').values(uploads).execute()
     expect((await fill('h')).status).toBe(200)
   })
 })
 
-it('ADD-06 a download on a condition is not redirected, since the provider has other tags, but goes on where it began', async () => {
+it('ADD-06 a conditional download stays at the server that issued its tag, since the provider has other tags', async () => {
   await putThrough('hello')
   await confirm()
   const etag = `"sha256:${sha256('hello')}"`
@@ -292,7 +292,7 @@ it('SHORT-09 a download is redirected by 307 with the stored type; HEAD and the 
   expect([link.status, await link.text()]).toEqual([200, 'hello'])
 })
 
-it('GEN-11 T-139 an unavailable store is 503 without its name', async () => {
+it('GEN-11 T-139 an unavailable store answers 503 without its name', async () => {
   await putThrough('hello')
   isDown = true
   for (const response of [await begin(), await get(urls.download)]) {

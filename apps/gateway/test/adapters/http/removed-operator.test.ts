@@ -1,4 +1,4 @@
-// What an operator asked for ends when the owner removes the key.
+// URLs and sessions that an operator requested end when the owner removes the key.
 
 import { once } from 'node:events'
 import { request } from 'node:http'
@@ -18,7 +18,7 @@ interface Minted {
   urls?: { download_url: string }[]
 }
 
-forEachDatabase('what an operator asked for', (database) => {
+forEachDatabase('URLs and sessions of an operator', (database) => {
   const [operator, other] = [ed25519Identity(), ed25519Identity()]
   const instance = forAllTests(() => openTestGateway({ DATABASE_URL: database.url }))
   const locker = forEachTest(async () => {
@@ -46,20 +46,20 @@ forEachDatabase('what an operator asked for', (database) => {
     expect(await content()).toBe('kept')
   }
 
-  /** Reads, replaces and deletes. */
-  async function expectGood({ download, upload, remove }: FileUrls): Promise<void> {
+  /** Expects that the URLs read, replace and delete. */
+  async function expectWorking({ download, upload, remove }: FileUrls): Promise<void> {
     expect(await (await fetch(download)).text()).toBe('kept')
     expect((await put(upload, 'kept')).status).toBe(200)
     expect((await fetch(remove, { method: 'DELETE' })).status).toBe(200)
   }
 
-  it('T-36 the URLs of a removed operator end, and those of the owner and of others go on', async () => {
+  it('T-36 the URLs of a removed operator end, and the URLs of the owner and of other operators still work', async () => {
     const [own, ofOwner, ofOther] = [await urlsOf(operator), await urlsOf(), await urlsOf(other)]
     await remove(operator)
     await expectRefused(own)
-    await expectGood(ofOther)
+    await expectWorking(ofOther)
     await locker.put('a.txt', 'kept')
-    await expectGood(ofOwner)
+    await expectWorking(ofOwner)
   })
 
   it('T-36 adding the same key again does not revive its URLs, and new ones work', async () => {
@@ -71,10 +71,10 @@ forEachDatabase('what an operator asked for', (database) => {
     await add(operator)
     await expectRefused(before)
     await expectRefused(between)
-    await expectGood(await urlsOf(operator))
+    await expectWorking(await urlsOf(operator))
   })
 
-  it('T-36 all that mints download URLs says who asked for them, so that they end', async () => {
+  it('T-36 every endpoint that issues download URLs ties them to the key that requested them', async () => {
     const here = (url: string) => instance.gateway.url + new URL(url).pathname
     const calls = [
       locker.call<Minted>(['locker:read'], 'GET', '/files/a.txt', undefined, operator),
@@ -87,7 +87,7 @@ forEachDatabase('what an operator asked for', (database) => {
     for (const url of urls) expect(await errorOf(await fetch(url))).toEqual(INVALID)
   })
 
-  it('T-36 an upload of a removed operator that is under way is not stored', async () => {
+  it('T-36 an upload in progress is not stored once its operator is removed', async () => {
     const { upload } = await urlsOf(operator)
     const before = await leftovers(instance.gateway)
     const socket = rawUpload(upload, ['Content-Type: text/plain', 'Content-Length: 7'], 'def')
@@ -100,7 +100,7 @@ forEachDatabase('what an operator asked for', (database) => {
     expect(await leftovers(instance.gateway)).toEqual(before)
   })
 
-  it('T-36 sessions of a removed operator take no parts, are not finalized, and cannot be read; those of others go on', async () => {
+  it('T-36 sessions of a removed operator accept no parts, store nothing and cannot be read, and other sessions continue', async () => {
     const good = await openTestSession(instance, locker, { files: [{ filename: 'b.txt' }] }, other)
     expect((await good.part(0, 'two ')).status).toBe(200)
     const session = await openTestSession(instance, locker, { files: [{ filename: 'a.txt' }] }, operator)
@@ -126,7 +126,7 @@ forEachDatabase('what an operator asked for', (database) => {
     expect(await content()).toBe('kept')
   })
 
-  it('T-36 a part of a removed operator that is under way is not taken', async () => {
+  it('T-36 a part in progress is refused once its operator is removed', async () => {
     const session = await openTestSession(instance, locker, { files: [{ filename: 'b.txt' }] }, operator)
     const before = await leftovers(instance.gateway)
     const sending = request(`${instance.gateway.url}${session.partsPath(0)}?index=0`, {
@@ -142,7 +142,7 @@ forEachDatabase('what an operator asked for', (database) => {
     expect(await leftovers(instance.gateway)).toEqual(before)
   })
 
-  /** Of a token with these fields, in the form of release 1.0.0. */
+  /** The URL of a token with these fields, in the format of release 1.0.0. */
   function urlWith(method: string, more = {}): string {
     const e = Math.floor(instance.clock.now() / 1000) + 600
     const payload = { e, f: 'a.txt', l: locker.lockerId, m: method, n: '00', p: 1, v: 1, ...more }
@@ -154,8 +154,8 @@ forEachDatabase('what an operator asked for', (database) => {
   it.each([
     ['an operator is removed', () => remove(operator)],
     ['everything is revoked', () => revokeAll()],
-  ])('SHORT-12 T-36 URLs of release 1.0.0, which name no key, stay good until %s', async (_, end) => {
-    await expectGood(oldUrls())
+  ])('SHORT-12 T-36 URLs of release 1.0.0, which name no key, stay valid until %s', async (_, end) => {
+    await expectWorking(oldUrls())
     await locker.put('a.txt', 'kept')
     await add(ed25519Identity())
     expect((await fetch(urlWith('GET'))).status).toBe(200)
@@ -163,7 +163,7 @@ forEachDatabase('what an operator asked for', (database) => {
     await expectRefused(oldUrls())
   })
 
-  it('T-36 upload sessions of release 1.0.0 stay good until an operator is removed', async () => {
+  it('T-36 upload sessions of release 1.0.0 stay valid until an operator is removed', async () => {
     const files = [{ filename: 'a.txt' }, { filename: 'b.txt' }]
     const session = await openTestSession(instance, locker, { files })
     const { db } = instance.gateway.context.database
@@ -174,7 +174,7 @@ forEachDatabase('what an operator asked for', (database) => {
     expect((await session.finalize()).status).toBe(401)
   })
 
-  it('T-36 SHORT-02 a token does not show whose key asked for it', async () => {
+  it('T-36 SHORT-02 a token does not reveal whose key requested it', async () => {
     const { download } = await urlsOf(operator)
     const { download: second } = await urlsOf(operator)
     const payload = (url: string) =>
@@ -184,7 +184,7 @@ forEachDatabase('what an operator asked for', (database) => {
     expect(JSON.stringify(payload(download))).not.toContain(operator.identity)
   })
 
-  it('T-36 a token with another mark, or with half of what it needs, is refused', async () => {
+  it('T-36 a token with an unknown or incomplete key mark is refused', async () => {
     for (const more of [{ a: 0, k: 'nobody' }, { a: 0 }, { k: 'nobody' }, { a: '0', k: 'nobody' }])
       expect(await errorOf(await fetch(urlWith('GET', more)))).toEqual(INVALID)
   })
@@ -196,19 +196,19 @@ forEachDatabase('what an operator asked for', (database) => {
     for (const urls of before) await expectRefused(urls)
     expect((await session.part(0, 'x')).status).toBe(401)
     for (const who of [operator, undefined]) {
-      await expectGood(await urlsOf(who))
+      await expectWorking(await urlsOf(who))
       await locker.put('a.txt', 'kept')
     }
   })
 
-  it('T-28 T-36 operators and strangers cannot revoke', async () => {
+  it('T-28 T-36 operators and unknown keys cannot revoke', async () => {
     for (const who of [operator, ed25519Identity()])
       expect((await locker.call(['locker:admin'], 'POST', '/revoke', {}, who)).status).toBe(403)
     expect((await locker.call(['locker:write'], 'POST', '/revoke', {})).status).toBe(403)
     expect((await instance.send('POST', `/v1/lockers/${locker.lockerId}/revoke`)).status).toBe(422)
   })
 
-  it('FILE-07 T-36 a request that was signed for reading gets no delete_url, and one that was signed for writing does', async () => {
+  it('FILE-07 T-36 a request signed for reading gets no delete_url, and a request signed for writing gets one', async () => {
     const get = (ops: string[]) => locker.call<Record<string, string>>(ops, 'GET', '/files/a.txt')
     const [reading, writing] = [await get(['locker:read']), await get(['locker:read', 'locker:write'])]
     expect(Object.keys(reading.body)).not.toContain('delete_url')

@@ -9,7 +9,7 @@ import { sweepObjects } from '../../../src/files/sweep-objects.ts'
 import { bytesInTrash } from '../../../src/lockers/quota.ts'
 import { limitBytes } from '../../files/files.ts'
 import { type Bucket, openS3Gateway, signHead } from '../s3/s3-gateway.ts'
-import { CHUNK, create, here, send, tusToken, whole } from '../tus/uploads.ts'
+import { CHUNK, create, creationHeaders, here, send, tusToken } from '../tus/uploads.ts'
 import { openTestSession } from './sessions/sessions.ts'
 
 const MEBIBYTE = 1_048_576
@@ -53,15 +53,15 @@ forEachDatabase('unfinished uploads', (database) => {
     return { url: instance.gateway.url + target, method, headers }
   }
 
-  /** No body is sent before the gateway has let in all of the requests. */
+  /** Sends no body until the gateway has accepted all requests. */
   async function sendTogether(heads: readonly Sent[], bytes: number): Promise<number[]> {
     const requests = heads.map(({ url, method, headers }) =>
       request(url, { method, headers: { ...headers, 'content-length': `${bytes}`, expect: '100-continue' } }),
     )
     const answers = requests.map((sent) => once(sent, 'response') as Promise<[IncomingMessage]>)
-    const letIn = requests.map((sent) => once(sent, 'continue'))
+    const accepted = requests.map((sent) => once(sent, 'continue'))
     for (const sent of requests) sent.flushHeaders()
-    await Promise.all(letIn)
+    await Promise.all(accepted)
     for (const sent of requests) sent.end(Buffer.alloc(bytes))
     return Promise.all(
       answers.map(async (answer) => {
@@ -72,7 +72,7 @@ forEachDatabase('unfinished uploads', (database) => {
     )
   }
 
-  /** Adds uploads that are as the one there is. */
+  /** Adds copies of the existing upload. */
   async function fillUp(lockerId: string, count: number): Promise<void> {
     const made = db().selectFrom('upload_sessions').selectAll().where('locker_id', '=', lockerId)
     const row = await made.executeTakeFirstOrThrow()
@@ -83,7 +83,7 @@ forEachDatabase('unfinished uploads', (database) => {
     }
   }
 
-  it('T-56 hold no more than was bought, however many there are and whichever door they came by', async () => {
+  it('T-56 use no more space than was bought, in any number and through any protocol', async () => {
     const bucket = await bucketOf(10_000)
     const part = (key: string, id: string, bytes: number) =>
       bucket.send('PUT', `${key}?partNumber=1&uploadId=${id}`, { body: Buffer.alloc(bytes) })
@@ -96,17 +96,22 @@ forEachDatabase('unfinished uploads', (database) => {
     const refused = await part('b', second, 6000)
     expect(refused).toMatchObject({ status: 403, code: 'QuotaExceeded' })
     expect((await part('b', second, 2000)).status).toBe(200)
-    const upload = await create(instance, bucket.locker, await tusToken(bucket.locker), whole(4000, { filename: 'c' }))
+    const upload = await create(
+      instance,
+      bucket.locker,
+      await tusToken(bucket.locker),
+      creationHeaders(4000, { filename: 'c' }),
+    )
     const over = await upload.patch(0, Buffer.alloc(3000))
     expect([over.status, over.error]).toEqual([507, 'LOCKER_CAPACITY_EXCEEDED'])
     expect((await upload.head()).headers['upload-offset']).toBe('0')
-    // What is ended makes room.
+    // An aborted upload frees its space.
     expect((await bucket.send('DELETE', `a?uploadId=${first}`)).status).toBe(204)
     expect((await upload.patch(0, Buffer.alloc(3000))).status).toBe(204)
     expect((await upload.patch(3000, Buffer.alloc(1000))).status).toBe(204)
     expect((await send(upload.url, 'HEAD')).headers['svc-content-hash']).toMatch(/^sha256:/)
     expect((await part('a', await begin('a', bucket), 7000)).status).toBe(200)
-    // 9,000 are under way, and an upload session has no more room than the other doors.
+    // Uploads in progress use 9,000 bytes, and an upload session shares the quota with the other protocols.
     const session = await openSession(['d', 'e'], bucket)
     const refusedPart = await session.part(0, 2000)
     expectRefusal(refusedPart, 507, 'LOCKER_CAPACITY_EXCEEDED')
@@ -118,9 +123,14 @@ forEachDatabase('unfinished uploads', (database) => {
     expect([full.status, full.code]).toEqual([403, 'QuotaExceeded'])
   })
 
-  it('T-56 hold no more when parts arrive together, whichever doors they came by', async () => {
+  it('T-56 use no more space when parts arrive together through several protocols', async () => {
     const other = await bucketOf(1000)
-    const { url } = await create(instance, other.locker, await tusToken(other.locker), whole(800, { filename: 'c' }))
+    const { url } = await create(
+      instance,
+      other.locker,
+      await tusToken(other.locker),
+      creationHeaders(800, { filename: 'c' }),
+    )
     const headers = { ...CHUNK, 'tus-resumable': '1.0.0', 'upload-offset': '0' }
     const heads = [
       partHead(other, `a?partNumber=1&uploadId=${await begin('a', other)}`, 400),
@@ -133,7 +143,7 @@ forEachDatabase('unfinished uploads', (database) => {
     expect(statuses.filter((status) => [403, 507].includes(status))).toHaveLength(2)
   })
 
-  it('T-56 count what was refused and lies in the object of a file, until its upload is over', async () => {
+  it('T-56 count refused bytes that remain in the object of a file until its upload ends', async () => {
     const other = await bucketOf(2.5 * MEBIBYTE)
     const id = await begin('a', other)
     const heads = [1, 2, 3].map((n) => partHead(other, `a?partNumber=${n}&uploadId=${id}`, MEBIBYTE))
@@ -144,7 +154,7 @@ forEachDatabase('unfinished uploads', (database) => {
     expect((await other.send('DELETE', `a?uploadId=${id}`)).status).toBe(204)
     expect(await bytesInTrash(db(), other.name)).toBe(2 * MEBIBYTE)
     expect((await send()).status).toBe(200)
-    // Nor is there more room when parts are replaced by smaller ones, beside which they stay.
+    // Replacing parts by smaller ones frees nothing, since the old parts stay beside them.
     const replaced = await begin('c', other)
     const part = (n: number, bytes: number) =>
       other.send('PUT', `c?partNumber=${n}&uploadId=${replaced}`, { body: Buffer.alloc(bytes) })
@@ -152,14 +162,14 @@ forEachDatabase('unfinished uploads', (database) => {
     expect((await part(3, MEBIBYTE)).code).toBe('QuotaExceeded')
   })
 
-  it('T-56 are refused, as all bytes are, while as much as was bought waits to be removed', async () => {
+  it('T-56 are refused, like all bytes, while as many bytes as were bought wait for removal', async () => {
     const other = await bucketOf(10_000)
     const { locker } = other
     await locker.put('a', Buffer.alloc(4000))
     const copy = () => other.send('PUT', 'b', { headers: { 'x-amz-copy-source': `/${other.name}/a` } })
     for (let i = 0; i < 4; i++) expect(await copy()).toMatchObject({ status: 200, code: null })
     const id = await begin('c', other)
-    const upload = await create(instance, locker, await tusToken(locker), whole(10, { filename: 'd' }))
+    const upload = await create(instance, locker, await tusToken(locker), creationHeaders(10, { filename: 'd' }))
     const session = await openSession(['e'], other)
     const urls = await locker.call<{ upload_url: string }>(['locker:read'], 'GET', '/files/a')
     const { pathname } = new URL(urls.body.upload_url)
@@ -179,7 +189,7 @@ forEachDatabase('unfinished uploads', (database) => {
     expect(refused.headers.get('retry-after')).toBe('300')
     expectRefusal(await session.part(0, 1), 429, 'RATE_LIMITED')
     expect((await upload.patch(0, 'x')).error).toBe('RATE_LIMITED')
-    // What takes nothing goes on.
+    // Requests that store nothing still work.
     expect((await other.send('DELETE', 'b')).status).toBe(204)
 
     instance.clock.advance(20 * 60)
@@ -190,7 +200,7 @@ forEachDatabase('unfinished uploads', (database) => {
     expect((await upload.patch(0, 'x')).status).toBe(204)
   })
 
-  it('T-56 overwriting files or parts together gives up no more', async () => {
+  it('T-56 put no more bytes into the trash when they overwrite files or parts together', async () => {
     const [other, another] = [await bucketOf(10_000), await bucketOf(10_000)]
     await other.locker.put('a', Buffer.alloc(4000))
     const files = await sendTogether(Array(6).fill(partHead(other, 'a', 4000)), 4000)
@@ -202,7 +212,7 @@ forEachDatabase('unfinished uploads', (database) => {
     expect(await bytesInTrash(db(), another.name)).toBe(12_000)
   })
 
-  it('T-56 keep to the number that a locker may have, also when many begin at once', async () => {
+  it('T-56 stay within the number that a locker may have, even when many begin at once', async () => {
     const other = await instance.bucket()
     await begin('first', other)
     await fillUp(other.name, 995)
@@ -213,7 +223,7 @@ forEachDatabase('unfinished uploads', (database) => {
     expect(await open.execute()).toHaveLength(1000)
   })
 
-  it('T-56 LOCK-15 are ten thousand at most of a locker by sessions and by tus each, whether or not terms are enforced', {
+  it('T-56 LOCK-15 are limited to ten thousand sessions and ten thousand tus uploads per locker, whether or not terms are enforced', {
     tags: ['nightly'],
   }, async () => {
     const lenient = await openS3Gateway({ DATABASE_URL: database.url })

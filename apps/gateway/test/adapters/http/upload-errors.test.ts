@@ -26,7 +26,7 @@ const NAMES = [
 ]
 const BY_NAME = NAMES.map((name) => [name, gatewayEndpoints.find((endpoint) => endpoint.name === name)!] as const)
 
-const instance = forAllTests(() => openTestGateway({ INTERNAL_SECRET: 'a-secret-of-the-operator' }))
+const instance = forAllTests(() => openTestGateway({ INTERNAL_SECRET: 'a-secret-of-the-admin' }))
 const locker = forAllTests(() => instance.locker(ed25519Identity()))
 const session = forAllTests(() => openTestSession(instance, locker, { files: [{ filename: 'a' }] }))
 const urls = forAllTests(() => createFile(instance, locker, 'b', { contentType: 'application/octet-stream' }))
@@ -40,14 +40,14 @@ const pathOf = ({ path }: Endpoint) =>
     .replace('{file_id}', session.opened.files[0]!.file_id)
     .replace('/f/{token}', '/f/AAAA')
 
-it.each(BY_NAME)('ERR-29 SESS-06 %s says what to do next to a caller it refuses', async (_, endpoint) => {
+it.each(BY_NAME)('ERR-29 SESS-06 %s tells a refused caller what to do next', async (_, endpoint) => {
   const body = endpoint.method === 'GET' ? undefined : {}
   const reply = await instance.send<ErrorBody>(endpoint.method, pathOf(endpoint), body)
   expect(reply.status).toBeGreaterThanOrEqual(401)
   expectAdvice(reply, reply.status)
 })
 
-it('ERR-29 SESS-06 a limit says to wait, and how long', async () => {
+it('ERR-29 SESS-06 a rate limit error says how long to wait', async () => {
   const limited = await openTestGateway({ RATE_LIMITS: 'signer=1/min,address=1/min' })
   onTestFinished(limited.close)
   const own = await limited.locker(ed25519Identity())
@@ -66,7 +66,7 @@ it.each([
   ['an upload', 'PUT', uploadUrl, 'octet-stream', 'POST /v1/lockers/{locker_id}/upload-sessions'],
   ['a part', 'POST', () => `${session.partsPath(0)}?index=0`, 'octet-stream', /^GET .*upload-sessions/],
   ['a name', 'POST', () => `/v1/lockers/${locker.lockerId}/files`, 'json', /upload-sessions/],
-])('ERR-29 SESS-06 a body that breaks off says what to do next: %s', async (_, method, path, type, next) => {
+])('ERR-29 SESS-06 the error for a truncated body says what to do next: %s', async (_, method, path, type, next) => {
   const { hostname, port } = new URL(instance.gateway.url)
   const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true })
   await once(socket, 'connect')

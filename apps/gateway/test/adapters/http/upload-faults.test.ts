@@ -62,17 +62,17 @@ it('T-11 many uploads that break off right after their headers leave nothing', a
   expect((await put(urls.upload, 'fine')).status).toBe(200)
 })
 
-it('T-11 bytes after the declared length are a malformed next request', async () => {
+it('T-11 bytes after the declared length are read as a malformed next request', async () => {
   const socket = rawUpload(urls.upload, [TYPE, 'Content-Length: 5'], 'hello and more\r\n\r\n')
   let answers = ''
   for await (const data of socket) answers += data
   expect(answers).toContain('"malformed_request"')
   await expect.poll(async () => (await leftovers(instance.gateway)).writing).toEqual([])
-  const kept = await fetch(urls.download)
-  expect(['hello', expect.stringContaining('CONTENT_NOT_FOUND')]).toContainEqual(await kept.text())
+  const stored = await fetch(urls.download)
+  expect(['hello', expect.stringContaining('CONTENT_NOT_FOUND')]).toContainEqual(await stored.text())
 })
 
-it('SHORT-08 an upload of a file that is deleted meanwhile is 404 and leaves nothing', async () => {
+it('SHORT-08 an upload to a file that is deleted meanwhile answers 404 and leaves nothing', async () => {
   const before = await leftovers(instance.gateway)
   const socket = rawUpload(urls.upload, [TYPE, 'Content-Length: 3000000'], 'a'.repeat(2_000_000))
   await uploadReaches(MEBIBYTE)
@@ -85,7 +85,7 @@ it('SHORT-08 an upload of a file that is deleted meanwhile is 404 and leaves not
 })
 
 // A limit on the size of files makes the kernel fail writes as on a full disk.
-it('GEN-11 T-139 a full disk is 503 without storage details, leaves nothing, and smaller files still fit', {
+it('GEN-11 T-139 a full disk answers 503 without storage details, leaves nothing, and smaller files still fit', {
   tags: ['nightly'],
 }, async () => {
   const { config } = instance.gateway.context

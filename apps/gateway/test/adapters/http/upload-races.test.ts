@@ -43,7 +43,7 @@ forEachDatabaseInGate('concurrent uploads', (database) => {
     expect([swept.released, swept.onDisk.toSorted()]).toEqual([[], swept.held.toSorted()])
   })
 
-  it('T-17 ADD-60 of uploads at once that may not replace a file, one is stored and the others change nothing', async () => {
+  it('T-17 ADD-60 of concurrent uploads without overwrite, one is stored and the others change nothing', async () => {
     const before = await leftovers(instance.gateway)
     const bodies = Array.from({ length: 10 }, (_, i) => `upload ${i}`)
     // Each session has a file of its own beside the one that all of them want.
@@ -80,24 +80,29 @@ forEachDatabaseInGate('concurrent uploads', (database) => {
     for (const _ of [1, 2]) expect((await alone.finalize()).body).toMatchObject(lost)
     expect(String(await publicBytes(instance, locker, 'lost.bin'))).toBe('theirs')
 
-    // Who comes later is told before the first byte.
+    // A later session is refused before the first byte.
     const late = await locker.call(['locker:write'], 'POST', '/upload-sessions', files(99))
     expectRefusal(late, 412, 'PRECONDITION_FAILED')
     expect(late.body).toMatchObject({ details: { filename: 'wanted.bin' } })
   })
 
-  it.each(['replaced', 'deleted'])('AMB-24 a reader gets a %s file whole', { tags: ['nightly'] }, async (how) => {
-    const bytes = randomBytes(16 * MEBIBYTE)
-    expect((await put(urls.upload, bytes)).status).toBe(200)
-    const { promise, resolve } = Promise.withResolvers<IncomingMessage>()
-    get(at(other, urls.download), resolve)
-    const reading = await promise
-    const changed = how === 'replaced' ? await put(urls.upload, 'new') : await fetch(urls.remove, { method: 'DELETE' })
-    expect(changed.status).toBe(200)
-    const now = await (await fetch(at(other, urls.download))).text()
-    expect(now).toContain(how === 'replaced' ? 'new' : 'FILE_NOT_FOUND')
-    expect(sha256(await buffer(reading))).toBe(sha256(bytes))
-  })
+  it.each(['replaced', 'deleted'])(
+    'AMB-24 a reader receives all bytes of a file that is %s meanwhile',
+    { tags: ['nightly'] },
+    async (how) => {
+      const bytes = randomBytes(16 * MEBIBYTE)
+      expect((await put(urls.upload, bytes)).status).toBe(200)
+      const { promise, resolve } = Promise.withResolvers<IncomingMessage>()
+      get(at(other, urls.download), resolve)
+      const reading = await promise
+      const changed =
+        how === 'replaced' ? await put(urls.upload, 'new') : await fetch(urls.remove, { method: 'DELETE' })
+      expect(changed.status).toBe(200)
+      const now = await (await fetch(at(other, urls.download))).text()
+      expect(now).toContain(how === 'replaced' ? 'new' : 'FILE_NOT_FOUND')
+      expect(sha256(await buffer(reading))).toBe(sha256(bytes))
+    },
+  )
 
   it('AMB-24 uploads that race with a deletion are stored or refused, and a refused one leaves nothing', async () => {
     const uploads = Array.from({ length: 10 }, (_, i) =>

@@ -77,25 +77,25 @@ it('SHORT-11 an upload is stored byte for byte: JSON and forms are not decoded',
 })
 
 const OTHER_TYPES = ['text/html', 'text/plain; charset=utf-8', '', '*/*', 'é/x', 'a/b'.repeat(2000)]
-it.each(OTHER_TYPES)('SHORT-06 ERR-16 the type %j for text/plain is 403', async (sent) => {
+it.each(OTHER_TYPES)('SHORT-06 ERR-16 a body of type %j for text/plain answers 403', async (sent) => {
   const headers = { 'content-type': Buffer.from(sent).toString('latin1') }
   const body = await expectNothingChanged((url) => put(url, 'x', headers), 403, 'CONTENT_TYPE_MISMATCH')
   expect(body).toMatchObject({ details: { expected: 'text/plain' } })
 })
 
-it('SHORT-06 SHORT-07 no type is 403, and the token is checked before the type', async () => {
+it('SHORT-06 SHORT-07 a body without a type answers 403, and the token is checked before the type', async () => {
   const [response] = await once(httpRequest(urls.upload, { method: 'PUT' }).end('x'), 'response')
   expect(response.resume().statusCode).toBe(403)
   const garbage = await put(`${urls.upload}A`, 'x', { 'content-type': 'garbage' })
   expect(await errorOf(garbage)).toEqual([403, 'SHORT_URL_INVALID'])
 })
 
-it.each(['GZIP', 'gzip, identity', 'aws-chunked'])('T-11 the Content-Encoding %s is 415', async (encoding) => {
+it.each(['GZIP', 'gzip, identity', 'aws-chunked'])('T-11 the Content-Encoding %s answers 415', async (encoding) => {
   const headers = { 'content-encoding': encoding }
   await expectNothingChanged((url) => put(url, 'x', headers), 415, 'unsupported_encoding')
 })
 
-it('T-11 the encoding identity is accepted, and a compressed transfer encoding is 501', async () => {
+it('T-11 the encoding identity is accepted, and a compressed transfer encoding answers 501', async () => {
   expect((await put(urls.upload, 'x', { 'content-encoding': 'Identity' })).status).toBe(200)
   const headers = { 'content-type': 'text/plain', 'transfer-encoding': 'gzip, chunked' }
   const [response] = await once(httpRequest(urls.upload, { method: 'PUT', headers }).end('x'), 'response')
@@ -114,7 +114,7 @@ it('T-11 a client that waits for 100 Continue gets it only for an upload that is
   expect(await answerTo(accepted)).toBe('HTTP/1.1 200 OK')
 })
 
-it('SHORT-11 a Content-Range is 422', async () => {
+it('SHORT-11 a Content-Range answers 422', async () => {
   const headers = { 'content-range': 'bytes 0-0/10' }
   const body = await expectNothingChanged((url) => put(url, 'x', headers), 422, 'validation_error')
   expect(body).toMatchObject({ detail: [{ loc: ['header', 'Content-Range'] }] })
@@ -135,7 +135,7 @@ it('T-11 an upload with a contradictory or invalid length is refused', async () 
   expect((await rowOf(instance, locker, 'a.txt')).object_id).toBeNull()
 })
 
-it('LIM-12 an upload above the limit is 413, with or without a declared length', async () => {
+it('LIM-12 an upload above the limit answers 413, with or without a declared length', async () => {
   const tooMuch = new Uint8Array(MAX + 1)
   const stream = () => new Blob([tooMuch]).stream()
   await expectNothingChanged((url) => put(url, tooMuch), 413, 'UPLOAD_TOO_LARGE')

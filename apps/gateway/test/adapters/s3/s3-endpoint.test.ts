@@ -30,7 +30,7 @@ it('T-93 refuses requests without a signature in the form of S3, and says what i
   expect(text).toContain(`<RequestId>${response.headers.get('x-request-id')}</RequestId>`)
 })
 
-it('T-93 refuses a wrong secret, and other lockers alike whether or not they exist', async () => {
+it('T-93 refuses a wrong secret, and answers the same for other lockers whether or not they exist', async () => {
   const other = await instance.bucket()
   await objectsOf(other).put('theirs', 'x')
   const wrong = await bucket.send('GET', 'a', { secret: 'x'.repeat(40) })
@@ -42,7 +42,7 @@ it('T-93 refuses a wrong secret, and other lockers alike whether or not they exi
   expect(withoutIds(known)).toBe(withoutIds(unknown))
 })
 
-it('T-93 counts bad signatures for each address, and then refuses without looking', async () => {
+it('T-93 counts bad signatures per address, and past the limit refuses without checking', async () => {
   const limited = await openS3Gateway({ RATE_LIMITS: 'address=3/min' })
   onTestFinished(limited.close)
   const own = await limited.bucket()
@@ -52,7 +52,7 @@ it('T-93 counts bad signatures for each address, and then refuses without lookin
   expect([over.status, over.code, over.headers.get('retry-after')]).toEqual([503, 'SlowDown', expect.any(String)])
 })
 
-it('T-93 a frozen locker is read only, and one that is taken down not even that', async () => {
+it('T-93 a frozen locker is read-only, and one that was taken down cannot be read', async () => {
   const own = await instance.bucket()
   const objects = objectsOf(own)
   await objects.put('a', 'x')
@@ -63,7 +63,7 @@ it('T-93 a frozen locker is read only, and one that is taken down not even that'
   await expectS3Error(objects.get('a'), 403, 'AccessDenied')
 })
 
-it('T-165 of a frozen locker a presigned URL is good for five minutes, and longer ones for nothing', async () => {
+it('T-165 a frozen locker accepts presigned URLs of five minutes at most', async () => {
   const own = await instance.bucket()
   await objectsOf(own).put('a', 'x')
   const get = new GetObjectCommand({ Bucket: own.name, Key: 'a' })
@@ -80,7 +80,7 @@ it('T-165 of a frozen locker a presigned URL is good for five minutes, and longe
   expect(await statuses()).toEqual([200, 200, 200])
 })
 
-it('T-12 metrics tell the operations of the door apart, by names that no caller chooses', async () => {
+it('T-12 metrics distinguish the S3 operations by names that no caller chooses', async () => {
   await put('measured', 'x')
   await bucket.send('GET', 'measured?acl=')
   await bucket.send('GET', 'measured?torrent=')
@@ -90,7 +90,7 @@ it('T-12 metrics tell the operations of the door apart, by names that no caller 
     expect(routes).toContain(route)
 })
 
-it('T-93 an empty Expect header means nothing, and an unknown expectation is refused in the form of S3', async () => {
+it('T-93 an empty Expect header is ignored, and an unknown expectation is refused in the form of S3', async () => {
   expect((await bucket.send('PUT', 'expecting', { body: 'x', headers: { expect: '' } })).status).toBe(200)
   const refused = await bucket.send('PUT', 'expecting', { body: 'y', headers: { expect: '200-ok' } })
   expect([refused.status, refused.code]).toEqual([417, 'ExpectationFailed'])
@@ -106,7 +106,7 @@ it('T-93 keys are the rest of the path exactly as sent, in a valid encoding', as
     expect(await bucket.send('GET', path), path).toMatchObject({ status: 400, code: 'InvalidURI' })
 })
 
-it('T-93 answers what it does not know: methods, subresources, levels', async () => {
+it('T-93 rejects unknown methods, subresources and path levels', async () => {
   for (const method of ['PATCH', 'POST'])
     expect(await bucket.send(method, 'a')).toMatchObject({ status: 405, code: 'MethodNotAllowed' })
   for (const unknown of [await bucket.send('GET', 'a?torrent='), await bucket.send('PUT', '?policy=')])
@@ -121,7 +121,7 @@ it('T-93 errors of HEAD have no body', async () => {
   expect([answer.status, answer.text, answer.headers.get('x-amz-request-id')]).toEqual([404, '', expect.any(String)])
 })
 
-it('T-93 needs the length of an object, and refuses one that is too long before it is sent', async () => {
+it('T-93 requires the length of an object, and refuses one that is too long before it is sent', async () => {
   const target = `/s3/${bucket.name}/long`
   const send = (headers: Record<string, string>, ...more: string[]) =>
     raw(`${signedLines(instance, bucket, 'PUT', target, headers)}${more.join('\r\n')}\r\nconnection: close\r\n\r\n`)
@@ -145,9 +145,9 @@ it('T-93 leaves nothing behind when a client hangs up', async () => {
 })
 
 it.each([
-  ['the host of the door', () => 's3.example', () => `/${bucket.name}/hosted%20key`],
-  ['a bucket before it', () => `${bucket.name}.s3.example:8402`, () => '/hosted%20key'],
-])('T-93 requests to %s are the door’s at any path', async (_, host, target) => {
+  ['the S3 host', () => 's3.example', () => `/${bucket.name}/hosted%20key`],
+  ['a bucket subdomain of it', () => `${bucket.name}.s3.example:8402`, () => '/hosted%20key'],
+])('T-93 requests to %s reach the S3 endpoint at any path', async (_, host, target) => {
   await put('hosted key', 'bytes')
   const answer = await raw(
     `${signedLines(instance, bucket, 'GET', target(), { host: host() })}connection: close\r\n\r\n`,
@@ -155,7 +155,7 @@ it.each([
   expect(answer).toMatch(/^HTTP\/1\.1 200 .*\r\n\r\nbytes$/s)
 })
 
-it('T-93 pages of other origins may send what they ask for, read all headers, and run nothing', async () => {
+it('T-93 pages of other origins may send the headers they ask for, read all headers, and run no scripts', async () => {
   await put('code.js', 'alert(1)')
   const asked = 'authorization,x-amz-date,x-amz-meta-own'
   const origin = 'https://page.example'
@@ -175,7 +175,7 @@ it('T-93 pages of other origins may send what they ask for, read all headers, an
   expect([script.status, script.code]).toEqual([403, 'AccessDenied'])
 })
 
-/** What the gateway answers to these bytes, up to the end of the connection. */
+/** The gateway's answer to these bytes, until the connection ends. */
 function raw(text: string): Promise<string> {
   const { hostname, port } = new URL(instance.gateway.url)
   return new Promise((resolve, reject) => {

@@ -18,7 +18,7 @@ import { ed25519Identity, openTestGateway, type TestGateway, type TestLocker } f
 import type { Variables } from '@svc/service/program/config'
 import { expect } from 'vitest'
 import type { Overrides } from '../../../src/context.ts'
-import { askCredentials, done } from './credentials/credentials-gateway.ts'
+import { askCredentials, expectSuccess } from './credentials/credentials-gateway.ts'
 
 const UNSIGNED = 'UNSIGNED-PAYLOAD'
 
@@ -28,14 +28,14 @@ export type Bucket = Awaited<ReturnType<S3Gateway['bucket']>>
 interface RawOptions {
   headers?: Record<string, string>
   body?: string | Uint8Array
-  /** What the signature says of the body; that it is not signed, by default. */
+  /** The payload hash that is signed; "unsigned" by default. */
   payload?: string
-  /** Instead of that of the credentials. */
+  /** Replaces the secret of the credentials. */
   secret?: string
 }
 
 export async function openS3Gateway(variables: Variables = {}, overrides: Overrides = {}) {
-  // Stock clients take the time from the Date of answers, which is the real one.
+  // Stock clients read the time from the Date header, which has the real time.
   const clock = testClock(Date.now())
   const instance = await openTestGateway({ S3: 'on', ...variables }, { clock, ...overrides })
   const s3Url = `${instance.gateway.url}/s3`
@@ -43,7 +43,7 @@ export async function openS3Gateway(variables: Variables = {}, overrides: Overri
   /** Asks for credentials of a locker. */
   async function bucketOf(locker: TestLocker, scope: object = {}) {
     const name = locker.lockerId
-    const ask = async (wanted: object) => done(await askCredentials(locker, { access: 'write', ...wanted }))
+    const ask = async (wanted: object) => expectSuccess(await askCredentials(locker, { access: 'write', ...wanted }))
     const credentials = await ask(scope)
     return {
       locker,
@@ -66,7 +66,7 @@ export async function openS3Gateway(variables: Variables = {}, overrides: Overri
 export interface GivenCredentials {
   access_key_id: string
   secret_access_key: string
-  /** Of short-lived ones. */
+  /** Only short-lived credentials have one. */
   session_token?: string
 }
 
@@ -119,7 +119,7 @@ export async function sendSigned(
 ) {
   const given = { ...credentials, secret_access_key: secret }
   const signed = signHead(instance, given, method, target, { ...headers, payload })
-  // Not by fetch, which takes `.` and `..` out of paths, also when they are encoded.
+  // fetch resolves `.` and `..` in paths, even when they are encoded.
   const { hostname, port } = new URL(instance.gateway.url)
   const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
   const request = httpRequest({ hostname, port, method, path: target, headers: { ...length, ...signed } })
@@ -171,7 +171,7 @@ export function signedLines(
   return `${method} ${target} HTTP/1.1\r\nhost: ${host}\r\n${lines.join('')}`
 }
 
-/** A PUT of four bytes, with something else done when the gateway has let it in and has half of them. */
+/** Sends a PUT of four bytes, and calls `between` when the gateway has accepted it and has half of them. */
 export async function putInHalves(
   instance: TestGateway,
   credentials: GivenCredentials,
@@ -195,7 +195,7 @@ function hmac(key: Buffer | string, text: string): Buffer {
   return createHmac('sha256', key).update(text).digest()
 }
 
-/** Expects a refusal of a stock client by this code. */
+/** Expects a request of a stock client to be refused with this code. */
 export async function expectS3Error(request: Promise<unknown>, status: number, code: string): Promise<void> {
   const refusal = { name: code, $metadata: { httpStatusCode: status } }
   await expect(request, `refused by ${code}`).rejects.toMatchObject(refusal)

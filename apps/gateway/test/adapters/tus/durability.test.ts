@@ -10,23 +10,23 @@ import { newFolder } from '../http/object-stores.ts'
 import { publicBytes } from '../http/sessions/sessions.ts'
 import { sha256 } from '../http/transfers.ts'
 import { openS3Gateway } from '../s3/s3-gateway.ts'
-import { openLine } from './line.ts'
-import { CHUNK, create, send, tusToken, whole } from './uploads.ts'
+import { openSwitchableProxy } from './switchable-proxy.ts'
+import { CHUNK, create, creationHeaders, send, tusToken } from './uploads.ts'
 
 const MB = 1_000_000
 
 forEachDatabase('tus uploads', (database) => {
-  it('T-98 ADD-46 after kill -9 what was acknowledged is there, and a stock client goes on from it', async () => {
+  it('T-98 ADD-46 acknowledged bytes survive kill -9, and a stock client resumes after them', async () => {
     const folder = await newFolder()
-    const line = await openLine()
-    onTestFinished(line.close)
-    const variables = { DATABASE_URL: database.url, DATA_DIR: folder, BASE_URL: line.url }
+    const proxy = await openSwitchableProxy()
+    onTestFinished(proxy.close)
+    const variables = { DATABASE_URL: database.url, DATA_DIR: folder, BASE_URL: proxy.url }
     const first = await openS3Gateway(variables)
     const locker = await first.locker(ed25519Identity())
     const token = await tusToken(locker)
     await first.close()
     const program = await startGatewayProcess({ LOCAL_PROVIDERS: 'gcs', RUN_JOBS: 'false', ...variables })
-    line.target = program.url
+    proxy.target = program.url
     let successor: TestGateway | null = null
     onTestFinished(() => successor?.close())
     const bytes = randomBytes(20 * MB)
@@ -34,12 +34,12 @@ forEachDatabase('tus uploads', (database) => {
     const resumedAt: number[] = []
     await new Promise<void>((resolve, reject) => {
       const client = new Upload(bytes, {
-        endpoint: `${line.url}/v1/lockers/${locker.lockerId}/tus`,
+        endpoint: `${proxy.url}/v1/lockers/${locker.lockerId}/tus`,
         headers: { 'X-Upload-Token': token },
         metadata: { filename: 'survivor', expected_hash: sha256(bytes) },
         chunkSize: 3 * MB,
         retryDelays: Array(200).fill(100),
-        // Not while it is down: a client may see another failure than a broken connection then.
+        // While the gateway is down, a client may get another failure than a broken connection: retry those too.
         onShouldRetry: () => true,
         onChunkComplete(_size, accepted) {
           if (successor || acknowledged >= 6 * MB) return
@@ -50,7 +50,7 @@ forEachDatabase('tus uploads', (database) => {
             .then(() => openS3Gateway(variables))
             .then((instance) => {
               successor = instance
-              line.target = instance.gateway.url
+              proxy.target = instance.gateway.url
             })
             .catch(reject)
         },
@@ -67,7 +67,7 @@ forEachDatabase('tus uploads', (database) => {
     expect(await publicBytes(successor as unknown as TestGateway, locker, 'survivor')).toEqual(bytes)
   })
 
-  it('T-98 ADD-46 two gateways take the chunks of one upload in turn, and of two at once one counts', async () => {
+  it('T-98 ADD-46 two gateways accept the chunks of one upload in turn, and of two concurrent chunks one counts', async () => {
     const folder = await newFolder()
     const variables = { DATABASE_URL: database.url, DATA_DIR: folder, BASE_URL: 'https://gateway.example' }
     const instances = [await openS3Gateway(variables), await openS3Gateway(variables)] as const
@@ -80,7 +80,7 @@ forEachDatabase('tus uploads', (database) => {
       instances[0],
       locker,
       await tusToken(locker),
-      whole(bytes.length, { filename: 'shared' }),
+      creationHeaders(bytes.length, { filename: 'shared' }),
     )
     const at = (i: number) => instances[i % 2]!.gateway.url + new URL(url).pathname
     const patch = (i: number, offset: number, chunk: Uint8Array) =>

@@ -1,4 +1,4 @@
-// Headers of tus requests. An example is JSON: the headers.
+// Headers of tus requests. A fuzz example is JSON: the headers.
 
 import { problemWith } from '@svc/devnet/properties/made-up-input'
 import { accepted, json, must } from '@svc/devnet/properties/rules'
@@ -57,36 +57,37 @@ it('T-129 no made-up input breaks the rules of tus headers', async () => {
           const values = Object.values(metadata)
           must(
             values.every((value) => typeof value === 'string' && value !== '' && value.isWellFormed()),
-            'reads no text',
+            'the metadata is not text',
           )
-          must(!metadata.filename?.startsWith('/'), 'takes a name from the root')
+          must(!metadata.filename?.startsWith('/'), 'the name starts at the root')
         }
         const checksum = refusing(() => readChecksum(textOf('upload-checksum')))
         if (checksum) {
           checksum.update(new Uint8Array(3))
-          must(typeof checksum.digest() === 'string', 'has an algorithm without a digest')
+          must(typeof checksum.digest() === 'string', 'the algorithm has no digest')
         }
         for (const name of ['Upload-Length', 'Upload-Offset']) {
           const number = refusing(() => numberOf(wire, name))
-          if (number !== null) must(String(number) === textOf(name.toLowerCase()), 'reads another number than was sent')
+          if (number !== null)
+            must(String(number) === textOf(name.toLowerCase()), 'the number differs from the one sent')
         }
         const ids = refusing(() => partialIds(textOf('upload-concat') ?? ''))
         must(
           ids === null || ids.every((id) => textOf('upload-concat')!.includes(`/v1/tus/${id}`)),
-          'reads another upload',
+          'the upload differs',
         )
         refusing(() => requireVersion(wire))
         const isBytes = refusing(() => {
           requireChunk(wire)
           return true
         })
-        if (isBytes) must(isChunk(wire), 'takes a body of another type')
+        if (isBytes) must(isChunk(wire), 'a body of another type is accepted')
       },
     }),
   ).toBeNull()
 })
 
-/** Null where it is refused, with a status that blames the request. */
+/** Null when the headers are refused, which must be with a 4xx status. */
 function refusing<T>(read: () => T): T | null {
   return accepted(ServiceError, () => {
     try {

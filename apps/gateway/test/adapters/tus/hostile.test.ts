@@ -5,12 +5,12 @@ import { ed25519Identity, openTestGateway } from '@svc/devnet/services/test-gate
 import { expect, it } from 'vitest'
 import { createTokenSealer } from '../../../src/auth/sealed-tokens.ts'
 import { listed, publicBytes } from '../http/sessions/sessions.ts'
-import { CHUNK, create, here, metadata, send, type TestUpload, tusToken, whole } from './uploads.ts'
+import { CHUNK, create, creationHeaders, here, metadata, send, type TestUpload, tusToken } from './uploads.ts'
 
 const instance = forAllTests(openTestGateway)
 const locker = forEachTest(() => instance.locker(ed25519Identity()))
 
-const named = (filename: string, length: number) => whole(length, { filename })
+const named = (filename: string, length: number) => creationHeaders(length, { filename })
 const post = async (headers: Record<string, string>, body?: string) => {
   const token = headers['x-upload-token'] ?? (await tusToken(locker))
   const url = `${instance.gateway.url}/v1/lockers/${locker.lockerId}/tus`
@@ -23,13 +23,13 @@ async function offsetOf(upload: TestUpload): Promise<number> {
   return Number((await upload.head()).headers['upload-offset'])
 }
 
-it('T-98 what arrived before a connection broke is kept, and the upload goes on from there', async () => {
+it('T-98 bytes that arrived before a connection broke are kept, and the upload resumes after them', async () => {
   const bytes = randomBytes(600_000)
   const upload = await begun(named('cut', 600_000))
   const head = { ...CHUNK, 'tus-resumable': '1.0.0', 'upload-offset': '0', 'content-length': '600000' }
   const sending = request(upload.url, { method: 'PATCH', headers: head }).on('error', () => {})
   sending.write(bytes.subarray(0, 400_000))
-  // Until the gateway has some of it: HEAD asks the request to stop.
+  // Wait until the gateway has some of the chunk: HEAD stops the request.
   let offset = 0
   await expect.poll(async () => (offset = await offsetOf(upload))).toBeGreaterThan(0)
   sending.destroy()
@@ -39,7 +39,7 @@ it('T-98 what arrived before a connection broke is kept, and the upload goes on 
   expect(await publicBytes(instance, locker, 'cut')).toEqual(bytes)
 })
 
-it('T-98 of two chunks at the same offset at most one counts, and no byte is mixed', async () => {
+it('T-98 of two chunks at the same offset at most one counts, and their bytes are not mixed', async () => {
   const [a, b] = [Buffer.alloc(300_000, 'a'), Buffer.alloc(300_000, 'b')]
   const upload = await begun(named('race', 300_000))
   const replies = await Promise.all([upload.patch(0, a), upload.patch(0, b)])
@@ -48,7 +48,7 @@ it('T-98 of two chunks at the same offset at most one counts, and no byte is mix
   if (offset < 300_000) await upload.patch(offset, a.subarray(offset))
   const stored = await publicBytes(instance, locker, 'race')
   expect(stored.length).toBe(300_000)
-  // Requests write one after the other, so there is one border at most.
+  // Requests write one after the other, so there is at most one border between their bytes.
   expect(stored.toString().replace(/(.)\1+/g, '$1').length).toBeLessThanOrEqual(2)
 })
 
@@ -78,7 +78,7 @@ it('T-98 wrong offsets, types, versions and lengths are refused, and change noth
   expect(await offsetOf(upload)).toBe(0)
 })
 
-it('T-98 creations that make no sense are refused', async () => {
+it('T-98 invalid creation requests are refused', async () => {
   const keys = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`k${i}`, 'x']))
   const refusals: Refusal[] = [
     [422, { 'upload-length': '' }],
@@ -93,7 +93,7 @@ it('T-98 creations that make no sense are refused', async () => {
     [422, metadata({ filename: '../x' })],
     [422, metadata({ filename: 'x', filetype: 'a\nb' })],
     [422, metadata({ filename: 'x', expected_hash: 'ff' })],
-    [422, { 'upload-concat': 'whole' }],
+    [422, { 'upload-concat': 'complete' }],
     [415, {}, 'bytes'],
     [412, { 'tus-resumable': '' }],
   ]
@@ -103,7 +103,7 @@ it('T-98 creations that make no sense are refused', async () => {
   }
 })
 
-it('T-98 only a token of this locker, key and time creates uploads', async () => {
+it('T-98 only an unexpired token of this locker and key creates uploads', async () => {
   const foreign = await tusToken(await instance.locker(ed25519Identity()))
   const token = await tusToken(locker, { ttl_min: 1 })
   for (const bad of ['x', foreign, `${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`]) {
@@ -128,7 +128,7 @@ it('T-98 a removed operator creates and continues nothing', async () => {
   expect(await listed(locker, 'theirs')).toBeUndefined()
 })
 
-it('T-98 a prefix holds, whatever the client calls its files', async () => {
+it('T-98 a prefix applies to any name that the client gives its files', async () => {
   const confined = await tusToken(locker, { prefix: 'inbox/' })
   const given = [{ filename: 'a' }, { filename: 'a', relativePath: '/b/a' }, { filename: 'c', relativePath: '/' }, {}]
   const names = ['inbox/a', 'inbox/b/a', 'inbox/c', expect.stringMatching(/^inbox\/file_[0-9a-f]{16}$/)]
@@ -142,12 +142,12 @@ it('T-98 a prefix holds, whatever the client calls its files', async () => {
   }
 })
 
-it('T-98 a name that the gateway makes up keeps to the rules below any prefix', async () => {
+it('T-98 a generated name follows the naming rules below any prefix', async () => {
   const token = await tusToken(locker, { prefix: `${'ä'.repeat(248)}/` })
   expect(await post({ 'upload-length': '1', 'x-upload-token': token })).toMatchObject({ status: 422 })
 })
 
-it('ADD-60 T-98 a token for a folder creates new names only, unless its maker allowed more', async () => {
+it('ADD-60 T-98 a token for a folder creates new names only, unless its issuer allowed overwriting', async () => {
   await locker.put('inbox/theirs', 'before')
   const inbox = await tusToken(locker, { prefix: 'inbox/' })
   const send = (token: string, filename: string, more: Record<string, string> = {}) =>
@@ -168,7 +168,7 @@ it('ADD-60 T-98 a token for a folder creates new names only, unless its maker al
   expect(await send(await tusToken(locker), 'inbox/theirs')).toMatchObject({ status: 201 })
 })
 
-it('ADD-60 T-98 a token of a release before goes on below its prefix, and replaces nothing there', async () => {
+it('ADD-60 T-98 a token of an earlier release still works below its prefix, and replaces nothing there', async () => {
   const { signers, randomBytes } = instance.gateway.context
   const expires = Math.floor(instance.clock.now() / 1000) + 60
   const sealed = { locker: locker.lockerId, key: locker.owner.identity, epoch: 0, prefix: 'in-', expires }
@@ -178,7 +178,7 @@ it('ADD-60 T-98 a token of a release before goes on below its prefix, and replac
   expect(await send()).toMatchObject({ status: 412, error: 'PRECONDITION_FAILED' })
 })
 
-it('ADD-60 T-98 the first of two uploads of a name is kept, whichever way the second ends', async () => {
+it('ADD-60 T-98 the first of two uploads of a name is kept, however the second ends', async () => {
   const inbox = await tusToken(locker, { prefix: 'inbox/' })
   const second = await create(instance, locker, inbox, named('raced', 4))
   const partial = { 'upload-concat': 'partial', 'upload-length': '4', ...CHUNK }
@@ -196,7 +196,7 @@ it('ADD-60 T-98 the first of two uploads of a name is kept, whichever way the se
   expect((await publicBytes(instance, locker, 'inbox/raced')).toString()).toBe('main')
 })
 
-it('T-98 an upload ends by the clock, and is found by nobody who guesses', async () => {
+it('T-98 an upload expires on time, and a guessed URL finds none', async () => {
   const upload = await begun(named('slow', 10))
   await upload.patch(0, '01234')
   instance.clock.advance(86_400)
@@ -205,18 +205,18 @@ it('T-98 an upload ends by the clock, and is found by nobody who guesses', async
     expect((await send(`${instance.gateway.url}/v1/tus/${id}`, 'HEAD')).status).toBe(404)
 })
 
-it('T-98 partial uploads of others, unfinished, repeated or too many are not joined', async () => {
+it('T-98 partial uploads that are foreign, unfinished, repeated or too many are not joined', async () => {
   const partial = { 'upload-concat': 'partial', 'upload-length': '3' }
   const other = await instance.locker(ed25519Identity())
   const theirs = await create(instance, other, await tusToken(other), { ...partial, ...CHUNK }, 'abc')
-  const [open, whole] = [await begun(partial), await begun(named('w', 3))]
+  const [open, complete] = [await begun(partial), await begun(named('w', 3))]
   const mine = await begun({ ...partial, ...CHUNK }, 'abc')
   const final = (...urls: string[]) =>
     post({ 'upload-concat': `final;${urls.join(' ')}`, ...metadata({ filename: 'j' }) })
   const refusals = [
     await final(mine.url, theirs.url),
     await final(mine.url, open.url),
-    await final(mine.url, whole.url),
+    await final(mine.url, complete.url),
     await final(mine.url, mine.url),
     await final(mine.url, `${instance.gateway.url}/v1/tus/${'A'.repeat(43)}`),
     await final(),
@@ -225,7 +225,7 @@ it('T-98 partial uploads of others, unfinished, repeated or too many are not joi
   ]
   for (const { status, error, text } of refusals) expect([status, error], text).toEqual([400, 'TUS_CONCAT_INVALID'])
   expect((await post({ 'upload-concat': `final;${mine.url}`, 'upload-length': '3' })).status).toBe(422)
-  // Nothing of this has used the partial upload up.
+  // The refused requests did not consume the partial upload.
   const joined = await final(mine.url)
   expect([joined.status, joined.headers['upload-offset']]).toEqual([201, '3'])
   expect((await final(mine.url, open.url)).status).toBe(400)

@@ -6,7 +6,7 @@ import { ed25519Identity, openTestGateway } from '@svc/devnet/services/test-gate
 import { expect, it } from 'vitest'
 import { listed, publicBytes } from '../http/sessions/sessions.ts'
 import { sha256 } from '../http/transfers.ts'
-import { CHUNK, create, metadata, send, tusToken, whole } from './uploads.ts'
+import { CHUNK, create, creationHeaders, metadata, send, tusToken } from './uploads.ts'
 
 forEachDatabase('tus', (database) => {
   const instance = forAllTests(() => openTestGateway({ DATABASE_URL: database.url, FILE_LIMITS: 'part_bytes=1000' }))
@@ -24,7 +24,7 @@ forEachDatabase('tus', (database) => {
     const filename = 'a b/ü.bin'
     const pairs = { filename, filetype: 'image/png' }
     const named = { 'svc-filename': 'a%20b/%C3%BC.bin' }
-    const upload = await begin(whole(2500, pairs))
+    const upload = await begin(creationHeaders(2500, pairs))
     const { headers } = upload.created
     expect(headers).toMatchObject({ ...named, 'tus-resumable': '1.0.0', 'upload-offset': '0' })
     const base = instance.gateway.context.config.http.baseUrl
@@ -48,18 +48,18 @@ forEachDatabase('tus', (database) => {
     expect(JSON.parse((await send(upload.url, 'GET')).text)).toMatchObject({ state: 'stored', offset: 2500 })
   })
 
-  it('T-98 an upload may bring its first bytes, all of them, or have none', async () => {
-    const some = await begin({ ...whole(10, { filename: 'some' }), ...CHUNK }, '01234')
+  it('T-98 a creation request may carry the first bytes, all bytes or none', async () => {
+    const some = await begin({ ...creationHeaders(10, { filename: 'some' }), ...CHUNK }, '01234')
     expect(some.created.headers['upload-offset']).toBe('5')
     expect((await some.patch(5, '56789')).headers['svc-content-hash']).toBe(`sha256:${sha256('0123456789')}`)
-    const all = await begin({ ...whole(5, { filename: 'all' }), ...CHUNK }, '01234')
+    const all = await begin({ ...creationHeaders(5, { filename: 'all' }), ...CHUNK }, '01234')
     expect(all.created.headers).toMatchObject({ 'upload-offset': '5', 'svc-content-hash': `sha256:${sha256('01234')}` })
-    const none = await begin(whole(0, { filename: 'none' }))
+    const none = await begin(creationHeaders(0, { filename: 'none' }))
     expect(none.created.headers).toMatchObject({ 'upload-offset': '0', 'svc-content-hash': `sha256:${sha256('')}` })
     expect(await listed(locker, 'none')).toMatchObject({ size_bytes: 0, status: 'confirmed' })
   })
 
-  it('T-98 a deferred length may come with any chunk, also after the last byte, and only once', async () => {
+  it('T-98 a deferred length may arrive with any chunk, even after the last byte, and only once', async () => {
     const deferred = (filename: string) => begin({ 'upload-defer-length': '1', ...metadata({ filename }) })
     const upload = await deferred('later')
     expect((await upload.head()).headers['upload-defer-length']).toBe('1')
@@ -74,8 +74,8 @@ forEachDatabase('tus', (database) => {
     expect((await other.patch(2, '34', { 'upload-length': '4' })).headers['svc-content-hash']).toBeDefined()
   })
 
-  it('T-98 a chunk with a wrong checksum is dropped, with a right one it counts', async () => {
-    const upload = await begin(whole(4000, { filename: 'checked' }))
+  it('T-98 a chunk with a wrong checksum is dropped, and one with a right checksum counts', async () => {
+    const upload = await begin(creationHeaders(4000, { filename: 'checked' }))
     const chunk = randomBytes(1000)
     const bytes = Buffer.concat([chunk, chunk, chunk, chunk])
     const crc = Buffer.alloc(4)
@@ -95,19 +95,19 @@ forEachDatabase('tus', (database) => {
     expect(await publicBytes(instance, locker, 'checked')).toEqual(bytes)
   })
 
-  it('T-98 a file that is not what expected_hash promises is not stored', async () => {
+  it('T-98 a file that does not match expected_hash is not stored', async () => {
     const pairs = { filename: 'promised', expected_hash: sha256('right') }
-    const wrong = await begin(whole(5, pairs))
+    const wrong = await begin(creationHeaders(5, pairs))
     expect(await wrong.patch(0, 'wrong')).toMatchObject({ status: 460, error: 'TUS_CHECKSUM_MISMATCH' })
     expect(await listed(locker, 'promised')).toBeUndefined()
     expect((await wrong.head()).status).toBe(410)
-    const right = await begin(whole(5, pairs))
+    const right = await begin(creationHeaders(5, pairs))
     expect((await right.patch(0, 'right')).status).toBe(204)
     expect(await listed(locker, 'promised')).toMatchObject({ status: 'confirmed' })
   })
 
-  it('T-98 an upload that is given up is gone, and leaves nothing', async () => {
-    const upload = await begin(whole(5000, { filename: 'given-up' }))
+  it('T-98 a terminated upload is gone and leaves nothing', async () => {
+    const upload = await begin(creationHeaders(5000, { filename: 'given-up' }))
     await upload.patch(0, randomBytes(2500))
     expect(await send(upload.url, 'DELETE')).toMatchObject({ status: 204 })
     expect([(await upload.head()).status, (await upload.patch(2500, 'x')).status]).toEqual([410, 410])
@@ -135,17 +135,17 @@ forEachDatabase('tus', (database) => {
     expect(await joined.patch(3310, 'x')).toMatchObject({ status: 403, error: 'TUS_UPLOAD_FINISHED' })
   })
 
-  it('T-98 environments without PATCH and DELETE override the method', async () => {
-    const upload = await begin(whole(3, { filename: 'overridden' }))
+  it('T-98 environments without PATCH and DELETE can override the method', async () => {
+    const upload = await begin(creationHeaders(3, { filename: 'overridden' }))
     const override = (method: string, more = {}) => ({ 'x-http-method-override': method, ...more })
     const patch = override('PATCH', { ...CHUNK, 'upload-offset': '0' })
     expect((await send(upload.url, 'POST', patch, 'abc')).headers['upload-offset']).toBe('3')
-    const other = await begin(whole(3, { filename: 'other' }))
+    const other = await begin(creationHeaders(3, { filename: 'other' }))
     expect((await send(other.url, 'POST', override('DELETE'))).status).toBe(204)
     expect((await send(other.url, 'POST', override('PUT'))).status).toBe(405)
   })
 
-  it('T-98 OPTIONS tells what the gateway can do, to programs and to browsers', async () => {
+  it('T-98 OPTIONS reports what the gateway supports, to programs and to browsers', async () => {
     const { gateway } = instance
     for (const path of [`/v1/lockers/${locker.lockerId}/tus`, '/v1/tus/x']) {
       const { status, headers } = await send(gateway.url + path, 'OPTIONS', { 'tus-resumable': '' })
@@ -164,7 +164,7 @@ forEachDatabase('tus', (database) => {
 
   it('T-98 many tiny chunks leave few parts and the right file', { tags: ['nightly'] }, async () => {
     const bytes = randomBytes(700)
-    const upload = await begin(whole(1000, { filename: 'tiny' }))
+    const upload = await begin(creationHeaders(1000, { filename: 'tiny' }))
     for (let i = 0; i < 150; i++) expect((await upload.patch(i, bytes.subarray(i, i + 1))).status).toBe(204)
     expect((await partsOfLocker()).length).toBeLessThan(64)
     await upload.patch(150, bytes.subarray(150))

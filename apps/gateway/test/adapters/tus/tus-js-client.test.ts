@@ -6,13 +6,13 @@ import { Upload, type UploadOptions } from 'tus-js-client'
 import { expect, it, onTestFinished } from 'vitest'
 import { publicBytes } from '../http/sessions/sessions.ts'
 import { sha256 } from '../http/transfers.ts'
-import { openLine } from './line.ts'
+import { openSwitchableProxy } from './switchable-proxy.ts'
 import { tusToken } from './uploads.ts'
 
-const line = forAllTests(openLine)
+const proxy = forAllTests(openSwitchableProxy)
 const instance = forAllTests(async () => {
-  const opened = await openTestGateway({ BASE_URL: line.url })
-  line.target = opened.gateway.url
+  const opened = await openTestGateway({ BASE_URL: proxy.url })
+  proxy.target = opened.gateway.url
   return opened
 })
 const locker = forAllTests(() => instance.locker(ed25519Identity()))
@@ -23,7 +23,7 @@ async function upload(bytes: Buffer, filename: string, options: UploadOptions, s
   const headers = { 'X-Upload-Token': await tusToken(locker) }
   await new Promise<void>((resolve, reject) => {
     const client = new Upload(source, {
-      endpoint: `${line.url}/v1/lockers/${locker.lockerId}/tus`,
+      endpoint: `${proxy.url}/v1/lockers/${locker.lockerId}/tus`,
       headers,
       metadata: { filename, filetype: 'application/x-test', expected_hash: sha256(bytes) },
       retryDelays: [0, 50, 100, 200, 400],

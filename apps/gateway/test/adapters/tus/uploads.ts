@@ -28,7 +28,7 @@ export async function tusToken(
   return made.body.headers['X-Upload-Token']
 }
 
-/** A request with the version of the protocol, unless the headers say otherwise; '' leaves a header out. */
+/** A request with the version of the protocol, unless the headers override it; '' leaves a header out. */
 export async function send(
   url: string,
   method: string,
@@ -48,14 +48,14 @@ export function metadata(pairs: Record<string, string>): Headers {
   return { 'upload-metadata': text.join(',') }
 }
 
-export const whole = (length: number, pairs: Record<string, string>): Headers => ({
+export const creationHeaders = (length: number, pairs: Record<string, string>): Headers => ({
   'upload-length': `${length}`,
   ...metadata(pairs),
 })
 
 export type TestUpload = Awaited<ReturnType<typeof create>>
 
-/** The URLs that a gateway gives have its public address; tests call it where it listens. */
+/** Replaces the public address in a URL of the gateway with the address where it listens. */
 export function here({ gateway }: TestGateway, url: string): string {
   return gateway.url + new URL(url).pathname
 }

@@ -1,4 +1,4 @@
-// Runs in a web page: uploads with Uppy, as pages of any origin may.
+// Runs in a web page and uploads with Uppy, as pages of any origin may.
 
 import Uppy from '@uppy/core'
 import Tus from '@uppy/tus'
@@ -9,7 +9,7 @@ interface Task {
   size: number
 }
 
-/** The bytes repeat, so that the test can tell what they are. */
+/** Uploads repeating bytes, so that the test can compute their hash. */
 export async function upload({ endpoint, headers, size }: Task): Promise<Record<string, unknown>> {
   const hashes: (string | null)[] = []
   const uppy = new Uppy().use(Tus, {

@@ -9,7 +9,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { chromiumPath } from '../../../../../scripts/chromium.ts'
 import { listed, publicBytes } from '../http/sessions/sessions.ts'
 import { sha256 } from '../http/transfers.ts'
-import { openLine } from './line.ts'
+import { openSwitchableProxy } from './switchable-proxy.ts'
 import { tusToken } from './uploads.ts'
 
 declare const page: typeof import('./uppy-page.ts')
@@ -42,17 +42,17 @@ it('ADD-46 Uppy uploads from a page of another origin, and reads the hash of the
   tags: ['nightly'],
 }, async () => {
   const tab = await openPage()
-  const line = await openLine()
-  const instance = await openTestGateway({ BASE_URL: line.url })
-  line.target = instance.gateway.url
+  const proxy = await openSwitchableProxy()
+  const instance = await openTestGateway({ BASE_URL: proxy.url })
+  proxy.target = instance.gateway.url
   onTestFinished(async () => {
     await instance.close()
-    line.close()
+    proxy.close()
   })
   const locker = await instance.locker(ed25519Identity())
   await tab.addScriptTag({ content: await bundled() })
   const task = {
-    endpoint: `${line.url}/v1/lockers/${locker.lockerId}/tus`,
+    endpoint: `${proxy.url}/v1/lockers/${locker.lockerId}/tus`,
     headers: { 'X-Upload-Token': await tusToken(locker) },
     size: 2_500_000,
   }

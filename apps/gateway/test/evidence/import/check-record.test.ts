@@ -24,7 +24,7 @@ async function problemOf(record: unknown): Promise<string | null> {
 }
 
 describe('an exported record', () => {
-  it('is valid as docs/import-attestations.md shows it', async () => {
+  it('is valid in the form that docs/import-attestations.md shows', async () => {
     const docs = await readFile(new URL('../../../../../docs/import-attestations.md', import.meta.url), 'utf8')
     const entry = await read(JSON.parse(/```json\n(.*?)```/s.exec(docs)?.[1] as string))
     if ('problem' in entry) throw new Error(entry.problem)
@@ -34,7 +34,7 @@ describe('an exported record', () => {
     expect(isManifestSignedBy(key, record.merkle_root, record.manifest_signature)).toBe(true)
   })
 
-  it('ATT-01 MERK-04 has its files sorted, with hash prefix and content type, and without storage details', async () => {
+  it('ATT-01 MERK-04 is read with sorted files, hash prefixes and content types, and without storage details', async () => {
     const [first, second] = good.files
     const files = [
       { ...second, content_type: undefined, provider: 'arweave', provider_ref: 'x', uploaded_at: null },
@@ -51,7 +51,7 @@ describe('an exported record', () => {
     })
   })
 
-  it.each(['attestation_status', 'anchor'])('may omit %s or have null there', async (field) => {
+  it.each(['attestation_status', 'anchor'])('may omit %s or set it to null', async (field) => {
     expect(await problemOf({ ...good, [field]: null })).toBeNull()
     expect(await read(good)).toHaveProperty(['record', field], null)
   })
@@ -62,7 +62,7 @@ describe('an exported record', () => {
 
   const ANOTHER_KIND = ['', '\u0000', '\u001b[2J', -1, 2.5, 2 ** 53, true, {}, []]
   it.each([...Object.keys(good), 'anchor', 'attestation_status'])(
-    'ATT-01 is refused with another kind of %s',
+    'ATT-01 is refused when %s has another type',
     async (field) => {
       for (const value of ANOTHER_KIND) {
         const problem = await problemOf({ ...good, [field]: value })
@@ -103,21 +103,21 @@ describe('an exported record', () => {
     ['MERK-01 an uppercase hash', { content_hash: 'A'.repeat(64) }],
     ['a type with a line break', { content_type: 'text/plain\r\nx: y' }],
     ['an unknown field', { sha1: '' }],
-  ])('is refused with a file that has %s', async (_name, change) => {
+  ])('is refused when a file has %s', async (_name, change) => {
     const files = [good.files[0], { ...good.files[1], ...change }]
     expect(await problemOf({ ...good, files })).toMatch(/^files: file 2 has/)
   })
 
-  it('T-21 is refused with the same file twice', async () => {
+  it('T-21 is refused when it lists a file twice', async () => {
     const files = [good.files[0], good.files[1], good.files[0]]
-    expect(await problemOf({ ...good, files, file_count: 3 })).toBe('files: file 3 has the name of one before it')
+    expect(await problemOf({ ...good, files, file_count: 3 })).toBe('files: file 3 has the name of an earlier file')
   })
 
   it.each(['proof_id', 'envelope', 'evidence_seq', 'note', '__proto__'])(
-    'is refused with the field %s',
+    'is refused with the unknown field %s',
     async (field) => {
       const text = JSON.stringify(good).replace('{', `{"${field}":null,`)
-      expect(await readText(text)).toHaveProperty('problem', `has a field that version 1 has not: "${field}"`)
+      expect(await readText(text)).toHaveProperty('problem', `has a field that version 1 does not have: "${field}"`)
     },
   )
 })
@@ -145,14 +145,14 @@ describe('an anchor of the oracle era', () => {
     expect(problem).toContain(field)
   })
 
-  it('ANCH-10 must name the transaction of oracle_tx', async () => {
+  it('ANCH-10 must match oracle_tx and oracle_slot', async () => {
     const tx = '2'.repeat(88)
     expect(await problemOf({ ...vectorRecord, oracle_tx: tx })).toBe('anchor: tx must be oracle_tx')
     expect(await problemOf({ ...vectorRecord, oracle_slot: 5 })).toBe('anchor: slot must be oracle_slot')
     expect(await problemOf({ ...vectorRecord, oracle_slot: null, oracle_tx: null })).toBeNull()
   })
 
-  it('ATT-23 must be present if the record is complete, unless oracle_tx is', async () => {
+  it('ATT-23 must be present in a complete record unless oracle_tx is', async () => {
     const { anchor: _, ...without } = vectorRecord
     const complete = { ...without, attestation_status: 'complete' }
     expect(await problemOf(complete)).toBeNull()

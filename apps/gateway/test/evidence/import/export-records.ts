@@ -1,4 +1,4 @@
-// Records of the oracle era as an export has them, the receipts they belong to, and a database to import them into.
+// Exported records of the oracle era, their receipts, and a database to import them into.
 
 import { createHash } from 'node:crypto'
 import type { Database } from '@svc/database/open'
@@ -12,7 +12,7 @@ import { leafHash, merkleRoot } from '@svc/protocol/merkle'
 import { sortedByFilename } from '@svc/protocol/order'
 import { signReceipt } from '@svc/protocol/receipt'
 import vectors from '../../../../../vectors/protocol.json' with { type: 'json' }
-import type { Noted } from '../../../src/continuity/noted.ts'
+import type { DocumentId } from '../../../src/continuity/document-id.ts'
 import { migrations } from '../../../src/db/migrations.ts'
 import type { Db, Schema } from '../../../src/db/schema.ts'
 import { type ImportContext, type ImportReport, importRecords } from '../../../src/evidence/import/import-records.ts'
@@ -46,7 +46,7 @@ export const vectorRecord: Exported = {
 }
 export const vectorKey = bundle.signing_keys.keys[0]!.public_key_hex
 
-/** Uses the functions that take a whole list. The import uses those that take it chunk by chunk. */
+/** Computes with functions over a whole list; the import uses those that work chunk by chunk. */
 export function exported(receiptId: string, filenames: readonly string[] = ['a.txt', 'b.txt'], more: Exported = {}) {
   const files = sortedByFilename(filenames.map(exportedFile))
   const root = withPrefix(merkleRoot(files.map(leafHash)))
@@ -118,7 +118,7 @@ export async function addReceipt(db: Db, receiptId: string): Promise<string> {
 }
 
 export interface ImportDatabase {
-  database: Database<Schema, Noted>
+  database: Database<Schema, DocumentId>
   db: Db
   context: ImportContext
   run(...records: Exported[]): Promise<ImportReport>
@@ -128,8 +128,8 @@ export interface ImportDatabase {
 }
 
 export async function openImportDatabase(database: TestDatabase): Promise<ImportDatabase> {
-  // Nothing is noted by an import.
-  const opened = (await database.openMigrated<Schema>(migrations)) as unknown as Database<Schema, Noted>
+  // An import journals nothing.
+  const opened = (await database.openMigrated<Schema>(migrations)) as unknown as Database<Schema, DocumentId>
   const { db } = opened
   const keyOf = (hex: string) => ({ verifier: ed25519PublicKeyFromHex(hex)!, revokedSince: null })
   const keys = new Map([signerHex, vectorKey].map((hex) => [hex, keyOf(hex)]))
@@ -145,7 +145,7 @@ export async function openImportDatabase(database: TestDatabase): Promise<Import
   }
 }
 
-/** A report that is empty but for this. */
+/** An empty report with these changes. */
 export function report(of: Partial<ImportReport>): ImportReport {
   return { imported: 0, existing: 0, refused: [], unverified: [], ...of }
 }

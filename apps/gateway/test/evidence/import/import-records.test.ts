@@ -42,15 +42,15 @@ forEachDatabase('importing records of the oracle era', (database) => {
     expect(await run(vectorRecord)).toEqual(report({ imported: 1 }))
 
     const { receipt_id, locker_id, files, anchor, ...fields } = vectorRecord
-    const kept = await findRecord(db, receipt_id as string)
+    const imported = await findRecord(db, receipt_id as string)
     const stored = { receiptId: receipt_id, lockerId: locker_id, sequence: 0, record: fields, status: null, anchor }
-    expect(kept).toMatchObject({ ...stored, anchorError: null, anchorAbsence: null })
+    expect(imported).toMatchObject({ ...stored, anchorError: null, anchorAbsence: null })
     const wanted = (files as { content_hash: string }[]).map((file) => ({
       ...file,
       content_hash: `sha256:${file.content_hash}`,
       content_type: 'application/octet-stream',
     }))
-    expect(await listed(kept!.snapshotKey)).toEqual(wanted)
+    expect(await listed(imported!.snapshotKey)).toEqual(wanted)
     expect(await findAttestation(db, receipt_id as string)).toMatchObject({
       proof_id: null,
       status: null,
@@ -60,7 +60,7 @@ forEachDatabase('importing records of the oracle era', (database) => {
     })
   })
 
-  it('STATE-14 INT-03 gives an imported record the facts it had before, and counts one without a transaction as in flight', async () => {
+  it('STATE-14 INT-03 keeps the facts of an imported record, and counts one without a transaction as in flight', async () => {
     const { anchor: _, ...oracle } = vectorRecord
     const tx = { oracle_tx: oracle.oracle_tx, oracle_slot: 5 }
     const records = [
@@ -97,7 +97,7 @@ forEachDatabase('importing records of the oracle era', (database) => {
     expect(after.nonfinal_unknown_age).toBe(before.nonfinal_unknown_age + 2)
   })
 
-  it('MERK-04 MERK-19 sorts files that are in another order, and proves them', async () => {
+  it('MERK-04 MERK-19 sorts unordered files and proves them', async () => {
     const names = Array.from({ length: 3000 }, (_, i) => `${i % 3 === 0 ? '\u{1f600}' : '\uff5e'}/${i}`)
     const record = exported(await addReceipt(db, 'rcpt_many'), names)
     expect(await run({ ...record, files: record.files.toReversed() })).toEqual(report({ imported: 1 }))
@@ -121,20 +121,20 @@ forEachDatabase('importing records of the oracle era', (database) => {
     const signed = exported(await addReceipt(db, 'rcpt_signed'))
     const unverified = [
       { ...remark(unsigned, 1), problem: 'it is unsigned' },
-      { ...remark(foreign, 3), problem: 'no key that this gateway has from that time has signed it' },
+      { ...remark(foreign, 3), problem: 'no key that this gateway used at that time has signed it' },
     ]
     expect(await run(unsigned, signed, foreign)).toEqual(report({ imported: 3, unverified }))
     expect((await findRecord(db, 'rcpt_foreign'))!.record.manifest_signature).toBe(foreign.manifest_signature)
     expect(await run(unsigned, signed, foreign)).toEqual(report({ existing: 3, unverified }))
   })
 
-  it('imports the good records around bad ones, and finds them existing the second time', async () => {
+  it('imports the valid records among invalid ones, and reports them as existing the second time', async () => {
     const first = exported(await addReceipt(db, 'rcpt_first'))
     const second = exported(await addReceipt(db, 'rcpt_second'), ['only.txt'])
     const records = [first, { unknown: true }, { ...second, file_count: 9 }, second]
     const refused: ImportReport['refused'] = [
       { at: 'line 2', lockerId: null, reason: 'malformed', problem: 'receipt_id: is missing' },
-      { ...remark(second, 3), reason: 'mismatch', problem: 'file_count: the files are 1' },
+      { ...remark(second, 3), reason: 'mismatch', problem: 'file_count: the number of files is 1' },
     ]
     expect(await run(...records)).toEqual(report({ imported: 2, refused }))
     const after = await instance.everything()
@@ -142,7 +142,7 @@ forEachDatabase('importing records of the oracle era', (database) => {
     expect(await instance.everything()).toEqual(after)
   })
 
-  it('finds an imported record after the gateway has made newer statements', async () => {
+  it('recognizes an imported record after the gateway has made newer statements', async () => {
     const record = exported(await addReceipt(db, 'rcpt_older'))
     await run(record)
     const statements = await db.selectFrom('statements').selectAll().where('receipt_id', '=', 'rcpt_older').execute()
@@ -154,7 +154,7 @@ forEachDatabase('importing records of the oracle era', (database) => {
     expect(await findRecord(db, 'rcpt_older', 0)).toMatchObject({ sequence: 0, status: 'computed' })
   })
 
-  it('writes nothing in a dry run, and reports what the import then reports', async () => {
+  it('a dry run writes nothing and gives the same report as the import', async () => {
     const first = exported(await addReceipt(db, 'rcpt_dry'))
     const records = [first, first, { ...first, oracle_slot: 1 }, exported('rcpt_nowhere')]
     const before = await instance.everything()
@@ -182,7 +182,7 @@ forEachDatabase('importing records of the oracle era', (database) => {
   it.each<[string, string, (good: ReturnType<typeof exported>) => Exported]>([
     ['LOCK-01 the locker of another receipt', 'wrong_locker', () => ({ locker_id: 'locker_14fa9d190572' })],
     ['MERK-10 another number of files', 'mismatch', () => ({ file_count: 3 })],
-    ['another sum of bytes', 'mismatch', () => ({ total_bytes: 11 })],
+    ['another byte total', 'mismatch', () => ({ total_bytes: 11 })],
     ['another root', 'mismatch', () => ({ merkle_root: `sha256:${'0'.repeat(64)}` })],
     ['another result_hash', 'mismatch', () => ({ result_hash: `sha256:${'0'.repeat(64)}` })],
     [
@@ -208,22 +208,22 @@ forEachDatabase('importing records of the oracle era', (database) => {
   it('refuses a record of a receipt that this gateway does not have', async () => {
     const before = await instance.everything()
     const record = exported('rcpt_elsewhere')
-    const problem = { reason: 'unknown_receipt' as const, problem: 'receipt_id: not of this gateway' }
+    const problem = { reason: 'unknown_receipt' as const, problem: 'receipt_id: is not a receipt of this gateway' }
     expect(await instance.run(record)).toEqual(report({ refused: [{ ...remark(record, 1), ...problem }] }))
     expect(await instance.everything()).toEqual(before)
   })
 
-  it('refuses a second record of a receipt that differs in any part, and changes nothing', async () => {
-    const kept = exported(await addReceipt(instance.db, 'rcpt_kept'), ['a', 'b'], { oracle_slot: 5 })
-    expect(await instance.run(kept)).toEqual(report({ imported: 1 }))
+  it('refuses a second record of a receipt that differs in any field, and changes nothing', async () => {
+    const imported = exported(await addReceipt(instance.db, 'rcpt_kept'), ['a', 'b'], { oracle_slot: 5 })
+    expect(await instance.run(imported)).toEqual(report({ imported: 1 }))
     const before = await instance.everything()
     const others = [
       exported('rcpt_kept', ['a', 'c'], { oracle_slot: 5 }),
-      { ...kept, attested_at: '2025-03-01T09:30:01Z' },
-      { ...kept, oracle_slot: 6 },
-      { ...kept, manifest_signature: '1'.repeat(128) },
-      { ...kept, files: kept.files.map((file) => ({ ...file, content_type: 'image/png' })) },
-      { ...kept, oracle_slot: null, anchor: { ...(vectorRecord.anchor as Exported), slot: 5 } },
+      { ...imported, attested_at: '2025-03-01T09:30:01Z' },
+      { ...imported, oracle_slot: 6 },
+      { ...imported, manifest_signature: '1'.repeat(128) },
+      { ...imported, files: imported.files.map((file) => ({ ...file, content_type: 'image/png' })) },
+      { ...imported, oracle_slot: null, anchor: { ...(vectorRecord.anchor as Exported), slot: 5 } },
     ]
     const { refused, ...rest } = await instance.run(...others)
     expect(rest).toEqual({ imported: 0, existing: 0, unverified: [] })

@@ -16,14 +16,14 @@ function recordsIn(entries: ExportEntry[]) {
   return entries.flatMap((entry) => ('record' in entry ? entry.record : []))
 }
 
-/** The place of each entry, and `read` or its problem. */
+/** The position of each entry, with `read` or its problem. */
 async function outcomes(text: string, max?: number): Promise<string[]> {
   const entries = await read(text, max === undefined ? {} : { max })
   return entries.map((entry) => `${entry.at}: ${'problem' in entry ? entry.problem : 'read'}`)
 }
 
 describe('an export', () => {
-  it('is read as JSON Lines or as one array, with any white space and any chunk size', async () => {
+  it('is read as JSON Lines or as one array, with any whitespace and any chunk size', async () => {
     const records = [good, vectorRecord, exported('rcpt_2', ['q"uo\\te', '}],[{', '\n'])]
     const texts = [
       jsonLines(records),
@@ -51,7 +51,7 @@ describe('an export', () => {
     )
   })
 
-  it('has its good lines read in spite of bad lines', async () => {
+  it('yields its valid lines despite invalid ones', async () => {
     const line = JSON.stringify(good)
     const twice = line.replace('{', '{"file_count":1,')
     expect(await outcomes(twice)).toEqual([expect.stringContaining('"file_count" stands twice')])
@@ -65,20 +65,20 @@ describe('an export', () => {
     ])
   })
 
-  it('is reported with the place where an array is malformed', async () => {
+  it('reports the position where an array is malformed', async () => {
     const entry = JSON.stringify(good)
-    const cut = 'is cut off: the array has no end'
+    const cut = 'is truncated: the array has no end'
     expect(await outcomes(`[${entry},5,${entry}`)).toEqual([
       'entry 1: read',
       'entry 2: must be an object',
       `entry 3: ${cut}`,
     ])
     expect(await outcomes(`[${entry},{"open,${entry}]`)).toEqual(['entry 1: read', `entry 2: ${cut}`])
-    expect(await outcomes(`[${entry}] ${entry}`)).toEqual(['entry 1: read', 'the end: has something after the array'])
+    expect(await outcomes(`[${entry}] ${entry}`)).toEqual(['entry 1: read', 'the end: has data after the array'])
     expect(await outcomes(`[${entry},]`)).toEqual(['entry 1: read', expect.stringContaining('entry 2: is not strict')])
   })
 
-  it('is refused where a record is too long, and read on after it', async () => {
+  it('yields an error for a record that is too long, and continues after it', async () => {
     const long = JSON.stringify(exported('rcpt_2', ['x'.repeat(5000)]))
     const entry = JSON.stringify(good)
     const problem = 'is longer than 4000 bytes'
@@ -134,15 +134,15 @@ it('T-129 no made-up input breaks the rules of exports', async () => {
       isCostly: true,
       maxBytes: 8192,
       async rule(input, cut) {
-        const whole = await inPieces([input])
-        mustEqual(await inPieces(cut(input)), whole, 'an export is another one when it arrives in other pieces')
-        for (const entry of whole) {
+        const atOnce = await inPieces([input])
+        mustEqual(await inPieces(cut(input)), atOnce, 'the entries depend on how the export is split into pieces')
+        for (const entry of atOnce) {
           must(/^(?:line|entry) \d+$|^the end$/.test(entry.at), 'an entry has no place')
           if ('problem' in entry) must(/^.{1,400}$/u.test(entry.problem), 'a problem is not one line')
           else
             must(
               entry.record.files.every(({ filename }) => filename.isWellFormed()),
-              'takes a name that is no text',
+              'accepts a name that is not text',
             )
         }
       },

@@ -1,5 +1,5 @@
-// A gateway that runs its jobs until it asks its storage for absent objects. It then prints a line and waits to be
-// killed.
+// A gateway that runs its jobs until it asks its storage for absent objects. Then it prints a line and waits until the
+// test kills it.
 
 import { writeSync } from 'node:fs'
 import { onlyProvider } from '@svc/devnet/services/only-provider'
@@ -12,7 +12,7 @@ const local = await openLocalProvider({ folder: config.storage.localFolder })
 const provider = {
   ...local,
   absent() {
-    // Synchronously: the parent kills the process as soon as it sees the line.
+    // This write is synchronous, because the parent kills the process as soon as it reads the line.
     writeSync(1, 'reading\n')
     return new Promise<never>(() => {})
   },

@@ -25,7 +25,7 @@ async function build(files: readonly SnapshotFile[]) {
 
 describe('a built snapshot', () => {
   it.each(vectors.merkle.sets)(
-    'MERK-02 MERK-03 has the digests of another implementation for $file_count files',
+    'MERK-02 MERK-03 has the same digests as another implementation for $file_count files',
     async (set) => {
       const files = sortedByFilename(
         set.input_order_filenames.map((name) => vectors.files.find((file) => file.filename === name)!),
@@ -41,7 +41,7 @@ describe('a built snapshot', () => {
     },
   )
 
-  it('MERK-05 MERK-07 has the digests of the protocol functions for any files', async () => {
+  it('MERK-05 MERK-07 has the same digests as the protocol functions for any files', async () => {
     await fc.assert(
       fc.asyncProperty(anyFiles, async (files) => {
         const { built } = await build(files)
@@ -61,7 +61,7 @@ describe('a built snapshot', () => {
     expect(await build([])).toEqual({ built: null, stored: [] })
   })
 
-  it('has the same key for the same files, and another key if only a content type differs', async () => {
+  it('has the same key for the same files, and another key when only a content type differs', async () => {
     const files = manyFiles(500)
     const other = files.with(7, { ...(files[7] as SnapshotFile), content_type: 'text/html' })
     const [first, again, changed] = [await build(files), await build(files), await build(other)]

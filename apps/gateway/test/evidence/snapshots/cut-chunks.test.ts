@@ -8,7 +8,7 @@ import { openChunkList, writeChunkList } from '../../../src/db/chunk-list.ts'
 import {
   fileOf,
   fileRowsOf,
-  placeOf,
+  indexInChunk,
   readContent,
   readStoredFiles,
   type SnapshotFile,
@@ -29,7 +29,7 @@ function cutAll(files: readonly SnapshotFile[], { key = KEY, atOnce = files.leng
 const idsOf = (files: readonly SnapshotFile[]) => new Set(cutAll(files).map(({ id }) => id))
 
 describe('chunks of a file list', () => {
-  it('EVID-02 hold every file unchanged and in order, with its leaf', () => {
+  it('EVID-02 contain every file unchanged and in order, with its leaf', () => {
     fc.assert(
       fc.property(anyFiles, fc.integer({ min: 1, max: 50 }), (files, atOnce) => {
         const chunks = cutAll(files, { atOnce })
@@ -46,7 +46,7 @@ describe('chunks of a file list', () => {
     )
   })
 
-  it('EVID-20 are read as they are stored, field by field, and found by name', () => {
+  it('EVID-20 are read field by field from their stored form, and are searched by name', () => {
     fc.assert(
       fc.property(anyFiles, (files) => {
         for (const { id, content } of cutAll(files)) {
@@ -56,16 +56,16 @@ describe('chunks of a file list', () => {
           for (const [i, { filename, size_bytes, content_hash, content_type }] of readContent(content).entries()) {
             expect(`{${stored[i]!.nameAndSize}}`).toBe(JSON.stringify({ filename, size_bytes }))
             expect(stored[i]).toMatchObject({ contentHash: bare(content_hash), contentType: content_type })
-            expect(placeOf(content, filename)).toBe(i)
+            expect(indexInChunk(content, filename)).toBe(i)
           }
-          expect(placeOf(content, 'none of them: longer than twelve')).toBe(-1)
+          expect(indexInChunk(content, 'none of them: longer than twelve')).toBe(-1)
         }
       }),
       { numRuns: 50 },
     )
   })
 
-  it('MERK-17 are read to their end, however they are damaged', () => {
+  it('MERK-17 are read to their end despite any damage', () => {
     const { content } = cutAll(manyFiles(30))[0]!
     const end = content.indexOf('],"content_types"')
     fc.assert(
@@ -76,7 +76,7 @@ describe('chunks of a file list', () => {
     )
   })
 
-  it('differ in two chunks at most after a file is inserted, deleted or replaced', () => {
+  it('differ in at most two chunks after a file is inserted, deleted or replaced', () => {
     const files = manyFiles(3000)
     const before = idsOf(files)
     const change = fc.tuple(fc.nat(files.length - 1), fc.constantFrom('insert', 'delete', 'replace'), fc.nat())
@@ -94,13 +94,13 @@ describe('chunks of a file list', () => {
     )
   })
 
-  it('have about 64 files each', () => {
+  it('contain about 64 files each', () => {
     const counts = cutAll(manyFiles(40_000)).map(({ rowCount }) => rowCount)
     expect(counts.length).toBeGreaterThan(440)
     expect(counts.length).toBeLessThan(820)
   })
 
-  it('have at most 512 files, whatever the files are called, and file names cannot control the cuts', () => {
+  it('contain at most 512 files, and file names cannot control where they are cut', () => {
     const closes = chunkBorders(KEY)
     const unclosed = manyFiles(5000).filter((file) => !closes(leafHash(file)))
     const counts = cutAll(unclosed).map(({ rowCount }) => rowCount)
@@ -127,7 +127,7 @@ const anyEntries = fc
   )
 
 describe('a chunk list', () => {
-  it('lists the chunks that were written', () => {
+  it('lists the written chunks', () => {
     fc.assert(
       fc.property(anyEntries, (entries) => {
         const list = openChunkList(writeChunkList(entries))
@@ -139,7 +139,7 @@ describe('a chunk list', () => {
     )
   })
 
-  it('MERK-04 finds the chunk of a name in code-point order, and the chunk of a row', () => {
+  it('MERK-04 finds the chunk of a name in code-point order and the chunk of a row', () => {
     fc.assert(
       fc.property(anyEntries, anyName, fc.nat(), (entries, name, pick) => {
         const list = openChunkList(writeChunkList(entries))

@@ -16,13 +16,13 @@ import { filesIn, objectOf, openTestLocker, type TestLocker } from './snapshot-l
 const FILES = 3000
 const nameAt = (index: number) => `folder/${String(index).padStart(7, '0')}.txt`
 
-forEachDatabase('a snapshot after another', (database) => {
+forEachDatabase('a later snapshot', (database) => {
   let locker: TestLocker
   beforeAll(async () => {
     locker = await openTestLocker(database)
   })
 
-  /** Takes one that is compared with the last, and one that reads all files: they must be the same. */
+  /** Takes a snapshot from the previous one and one from all files, and expects that they are equal. */
   async function takeBoth(changes = {}): Promise<Snapshot> {
     const request = { ...locker.request, ...changes }
     const next = await takeSnapshotHere(request)
@@ -33,7 +33,7 @@ forEachDatabase('a snapshot after another', (database) => {
     return next as Snapshot
   }
 
-  it('MERK-05 ATT-05 equals one that reads all files, whatever has changed', async () => {
+  it('MERK-05 ATT-05 equals one that reads all files, after any changes', async () => {
     const names = fc.oneof(fc.nat(FILES + 50).map(nameAt), fc.constantFrom('!', '~~', ...hostileNames))
     const change = fc.oneof(
       fc.record({ put: fc.array(fc.tuple(names, fc.nat(2)), { minLength: 1, maxLength: 4 }) }),
@@ -66,7 +66,7 @@ forEachDatabase('a snapshot after another', (database) => {
     )
   })
 
-  it('EVID-02 EVID-20 reads files as text that is written by the rules of the digests, and its stored chunks again', async () => {
+  it('EVID-02 EVID-20 reads files in the form that digests are computed over, equal to the stored chunks', async () => {
     const everyCharacter = Array.from({ length: 256 }, (_, code) => `name ${String.fromCharCode(code + 1)}`)
     await fc.assert(
       fc.asyncProperty(anyFiles, async (files) => {
@@ -114,7 +114,7 @@ forEachDatabase('a snapshot after another', (database) => {
       ['size', { size_bytes: 1_000_000_007 }],
       ['content type', { content_type: 'text/other' }],
       ['confirmation', { content_hash: null }],
-    ])('MERK-04 ATT-05 sees that a %s was changed behind the gateway, which counted no change', async (_, values) => {
+    ])('MERK-04 ATT-05 detects a %s that was changed outside the gateway', async (_, values) => {
       const old = fileNamed(nameAt(1234))
       await write(1234, values)
       const next = await takeBoth()
@@ -124,7 +124,7 @@ forEachDatabase('a snapshot after another', (database) => {
       expect((await takeBoth()).row).toEqual(first.row)
     })
 
-    it('ATT-20 asks about every file again, leaves out those whose bytes are gone, and takes them in again', async () => {
+    it('ATT-20 checks every file again, omits those whose bytes are gone, and includes them once they are back', async () => {
       await write(7, { provider_ref: 'tx 7' })
       const gone = [0, 1500, 2999].map((index) => objectOf(nameAt(index)).id)
       const asked = new Map<string, ObjectKey>()
@@ -144,7 +144,7 @@ forEachDatabase('a snapshot after another', (database) => {
       await locker.state(first)
     })
 
-    it('is the same from threads, after a file before all others', { tags: ['nightly'] }, async () => {
+    it('equals one from threads when a file is added anywhere', { tags: ['nightly'] }, async () => {
       for (const name of ['a', 'folder/0001500.txt, and one more', 'z']) {
         await locker.put([fileNamed(name)])
         const next = await takeBoth()
@@ -153,7 +153,7 @@ forEachDatabase('a snapshot after another', (database) => {
       }
     })
 
-    it('stores a chunk again that is missing or damaged, and does without a list that is', async () => {
+    it('rewrites a missing or damaged chunk, and reads all files when the chunk list is damaged', async () => {
       const { chunk_list, block_nodes } = first.row
       const id = openChunkList(chunk_list).id(3)
       const chunk = writable(locker.db).updateTable('snapshot_chunks').where('chunk_id', '=', id)

@@ -25,7 +25,7 @@ forEachDatabase('a proof from a snapshot', (database) => {
     return { db: locker.db, proveFile: proverOf(locker.db), snapshot: await locker.snapshot() }
   }
 
-  /** Expects the proofs of these files to be those of the plain tree. */
+  /** Expects that the proofs of these files equal those of the plain tree. */
   async function expectProofs(files: readonly SnapshotFile[], picks: readonly number[]): Promise<void> {
     const { proveFile, snapshot } = await lockerOf(files)
     const leaves = files.map(leafHash)
@@ -45,20 +45,20 @@ forEachDatabase('a proof from a snapshot', (database) => {
     }
   }
 
-  it.each(SMALL)('MERK-18 MERK-20 equals that of the plain tree, for every file of %i', async (count) => {
+  it.each(SMALL)('MERK-18 MERK-20 equals the proof of the plain tree, for every file of %i', async (count) => {
     const files = manyFiles(count)
     await expectProofs(files, [...files.keys()])
   })
 
   it.each(LARGE)(
-    'MERK-18 MERK-20 equals that of the plain tree, for the first, the last and files at block borders of %i',
+    'MERK-18 MERK-20 equals the proof of the plain tree, for the first, the last and files at block borders of %i',
     async (count) => {
       const picks = [0, 1, 2, 100, 511, 512, 1022, 1023, 1024, 1025, 2046, 2047, 2048, 4095, 4096, count - 2, count - 1]
       await expectProofs(manyFiles(count), [...new Set(picks.filter((pick) => pick < count))])
     },
   )
 
-  it('MERK-18 equals that of the plain tree, for files with hostile names', async () => {
+  it('MERK-18 equals the proof of the plain tree, for files with hostile names', async () => {
     const files = sortedByFilename([...new Set(hostileNames)].map(fileNamed))
     const picks = [...files.keys()].filter((i) => i % 7 === 0)
     await expectProofs(files, picks)
@@ -72,7 +72,7 @@ forEachDatabase('a proof from a snapshot', (database) => {
     expect(await proveFile('ab'.repeat(32), 'folder/0000000.txt')).toBeNull()
   })
 
-  it.each([3, 1500])('MERK-17 is refused if a chunk of %i files is damaged or missing', async (count) => {
+  it.each([3, 1500])('MERK-17 is refused when a chunk of %i files is damaged or missing', async (count) => {
     const { db, proveFile, snapshot } = await lockerOf(manyFiles(count).map((file) => ({ ...file, size_bytes: count })))
     const name = 'folder/0000001.txt'
     const known = await proveFile(snapshot.key, name)

@@ -1,4 +1,4 @@
-// Builds files as a locker lists them.
+// Builds files in the form that a locker lists them.
 
 import { hash } from 'node:crypto'
 import { sortedByFilename } from '@svc/protocol/order'
@@ -6,7 +6,7 @@ import { HOSTILE_FILENAMES } from '@svc/protocol/test/filenames'
 import fc from 'fast-check'
 import type { SnapshotFile } from '../../../src/evidence/snapshots/chunk-content.ts'
 
-/** A file that its name determines. */
+/** A file whose contents derive from its name. */
 export function fileNamed(filename: string): SnapshotFile {
   return {
     filename,
@@ -16,7 +16,7 @@ export function fileNamed(filename: string): SnapshotFile {
   }
 }
 
-/** In code-point order. */
+/** Files in code-point order. */
 export function manyFiles(count: number): SnapshotFile[] {
   return Array.from({ length: count }, (_, i) => fileNamed(`folder/${String(i).padStart(7, '0')}.txt`))
 }
@@ -34,7 +34,7 @@ const anyFile: fc.Arbitrary<SnapshotFile> = fc.record({
   content_type: fc.constantFrom('text/plain', 'image/png', 'application/json; charset="utf-8"'),
 })
 
-/** With different names, in code-point order. */
+/** Files with different names, in code-point order. */
 export const anyFiles = fc
   .uniqueArray(anyFile, { minLength: 1, maxLength: 400, selector: ({ filename }) => filename })
   .map(sortedByFilename)

@@ -1,4 +1,4 @@
-// A locker in a test database, with files written straight into its tables.
+// A locker in a test database, with files written directly into its tables.
 
 import { randomBytes } from 'node:crypto'
 import type { Database } from '@svc/database/open'
@@ -26,7 +26,7 @@ export interface TestLocker {
   request: SnapshotRequest
   /** Takes a snapshot in this thread and inserts its row. */
   snapshot(changes?: Partial<SnapshotRequest>): Promise<Snapshot>
-  /** Makes it that of the newest statement, with which the next one is compared; null leaves none to compare with. */
+  /** Makes it the snapshot of the newest statement, with which the next one is compared; null removes that. */
   state(snapshot: Snapshot | null): Promise<void>
 }
 

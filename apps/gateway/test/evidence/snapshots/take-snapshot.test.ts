@@ -12,7 +12,7 @@ forEachDatabase('a snapshot of a locker', (database) => {
     await fc.assert(
       fc.asyncProperty(anyFiles, fc.nat(), async (files, salt) => {
         const locker = await openTestLocker(database)
-        await locker.put(files.toSorted((a, b) => order(a.filename, salt) - order(b.filename, salt)))
+        await locker.put(files.toSorted((a, b) => sortKey(a.filename, salt) - sortKey(b.filename, salt)))
         const snapshot = await locker.snapshot()
         expect(await filesIn(locker.db, snapshot)).toEqual(files)
         expect(snapshot).toMatchObject({
@@ -29,14 +29,14 @@ forEachDatabase('a snapshot of a locker', (database) => {
     const files = manyFiles(1500)
     await locker.put(files)
     await locker.announce(['a', 'folder/0000700.txt-', 'z'])
-    const heard: number[] = []
-    const snapshot = await locker.snapshot({ onProgress: (entries) => heard.push(entries) })
-    expect(heard).toEqual([1000, 1503])
+    const progress: number[] = []
+    const snapshot = await locker.snapshot({ onProgress: (entries) => progress.push(entries) })
+    expect(progress).toEqual([1000, 1503])
     expect(snapshot).toMatchObject({ fileCount: 1500, manifestFileCount: 1503 })
     expect(await filesIn(locker.db, snapshot)).toEqual(files)
   })
 
-  it('ATT-20 leaves out files whose bytes are gone, and asks about each confirmed file once', async () => {
+  it('ATT-20 omits files whose bytes are gone, and checks each confirmed file once', async () => {
     const locker = await openTestLocker(database)
     const files = manyFiles(2500)
     await locker.put(files)
@@ -54,7 +54,7 @@ forEachDatabase('a snapshot of a locker', (database) => {
     expect(asked).toEqual(files.map(({ filename }) => objectOf(filename)))
   })
 
-  it('MERK-08 ATT-21 is null if there is no file to attest', async () => {
+  it('MERK-08 ATT-21 is null when there is no file to attest', async () => {
     const locker = await openTestLocker(database)
     expect(await takeSnapshot(locker.request)).toBeNull()
     await locker.announce(['awaited'])
@@ -85,7 +85,7 @@ forEachDatabase('a snapshot of a locker', (database) => {
     expect(await filesIn(locker.db, next)).toHaveLength(3001)
   })
 
-  it('shows one version of the manifest, whatever is written meanwhile', async () => {
+  it('shows one version of the manifest during concurrent writes', async () => {
     const locker = await openTestLocker(database)
     const files = manyFiles(3500)
     await locker.put(files)
@@ -121,7 +121,7 @@ forEachDatabase('a snapshot of a locker', (database) => {
   it('fails with the cause, and leaves nothing open or locked', async () => {
     const locker = await openTestLocker(database)
     await locker.put(manyFiles(2100))
-    const failure = new Error('the provider is away')
+    const failure = new Error('the provider is unavailable')
     const findAbsent = () => Promise.reject(failure)
     await expect(takeSnapshotHere({ ...locker.request, findAbsent })).rejects.toBe(failure)
     await expect(takeSnapshot({ ...locker.request, lockerId: 'locker_none' })).rejects.toThrow()
@@ -133,7 +133,7 @@ forEachDatabase('a snapshot of a locker', (database) => {
     expect((await locker.snapshot()).fileCount).toBe(2101)
   })
 
-  it('cannot be read if a chunk is damaged or missing', async () => {
+  it('cannot be read when a chunk is damaged or missing', async () => {
     const locker = await openTestLocker(database)
     await locker.put([fileNamed(`only in ${locker.lockerId}`)])
     const snapshot = await locker.snapshot()
@@ -156,7 +156,7 @@ forEachDatabase('a snapshot of a locker', (database) => {
   })
 })
 
-/** An arbitrary order. */
-function order(name: string, salt: number): number {
+/** A pseudo-random sort key. */
+function sortKey(name: string, salt: number): number {
   return Array.from(name).reduce((sum, char) => (sum * 31 + char.codePointAt(0)! + salt) % 1009, 7)
 }

@@ -7,7 +7,7 @@ import { takeSnapshotInThread } from '../../../src/evidence/snapshots/threads.ts
 import { fileNamed, manyFiles } from './snapshot-files.ts'
 import { filesIn, insert, objectOf, openTestLocker, type TestLocker } from './snapshot-locker.ts'
 
-/** More than the limit for a snapshot without threads. */
+/** More files than a snapshot without threads may have. */
 const FILES = 5500
 
 forEachDatabase('a snapshot that is taken in a thread', (database) => {
@@ -18,21 +18,21 @@ forEachDatabase('a snapshot that is taken in a thread', (database) => {
     await locker.announce(['unconfirmed'])
   })
 
-  it('MERK-13 ATT-20 equals one without threads, stores its chunks, and asks about each object', {
+  it('MERK-13 ATT-20 equals one without threads, stores its chunks, and checks each object', {
     tags: ['nightly'],
   }, async () => {
     const gone = ['folder/0000000.txt', 'folder/0004001.txt', 'folder/0005499.txt'].map((name) => objectOf(name).id)
     const refs = writable(locker.db).updateTable('files').where('locker_id', '=', locker.lockerId)
     await refs.set({ provider_ref: 'tx 1' }).where('filename', '=', 'folder/0000001.txt').execute()
-    const heard: number[] = []
+    const progress: number[] = []
     const asked: ObjectKey[] = []
     const findAbsent = async (objects: readonly ObjectKey[]) => {
       asked.push(...objects)
       return new Set(gone)
     }
-    const onProgress = (entries: number) => heard.push(entries)
+    const onProgress = (entries: number) => progress.push(entries)
     const inThread = (await takeSnapshotInThread({ ...locker.request, findAbsent, onProgress }))!
-    expect(heard).toEqual([1000, 2000, 3000, 4000, 5000, FILES + 1])
+    expect(progress).toEqual([1000, 2000, 3000, 4000, 5000, FILES + 1])
     expect(asked).toHaveLength(FILES)
     expect(asked[1]).toEqual({ ...objectOf('folder/0000001.txt'), ref: 'tx 1' })
     await insert(locker.db, inThread)
@@ -44,7 +44,7 @@ forEachDatabase('a snapshot that is taken in a thread', (database) => {
     expect(await takeSnapshotInThread(empty.request)).toBeNull()
   })
 
-  it('leaves the main thread nothing to do but to count the files', { tags: ['nightly'] }, async () => {
+  it('leaves the main thread only the counting of files', { tags: ['nightly'] }, async () => {
     let queries = 0
     const db = writable(locker.db).withPlugin({
       transformQuery({ node }) {
@@ -59,7 +59,7 @@ forEachDatabase('a snapshot that is taken in a thread', (database) => {
 
   describe('that fails', () => {
     it('rejects with the error of the query for absent objects', async () => {
-      const failure = new Error('the provider is away')
+      const failure = new Error('the provider is unavailable')
       const findAbsent = () => Promise.reject(failure)
       await expect(takeSnapshotInThread({ ...locker.request, findAbsent })).rejects.toBe(failure)
     })
@@ -72,16 +72,16 @@ forEachDatabase('a snapshot that is taken in a thread', (database) => {
     })
 
     it('rejects with the error of the second thread', { tags: ['nightly'] }, async () => {
-      const unlucky = await openTestLocker(database)
-      // A content type that no other locker's chunks have.
-      await unlucky.put(manyFiles(500).map((file) => ({ ...file, content_type: unlucky.lockerId })))
-      await writable(unlucky.db).schema.alterTable('snapshot_chunks').renameTo('chunks_elsewhere').execute()
-      await expect(takeSnapshotInThread(unlucky.request)).rejects.toThrow('snapshot_chunks')
-      await writable(unlucky.db).schema.alterTable('chunks_elsewhere').renameTo('snapshot_chunks').execute()
-      expect(await takeSnapshotInThread(unlucky.request)).toMatchObject({ fileCount: 500 })
+      const damaged = await openTestLocker(database)
+      // This content type occurs in no other locker's chunks.
+      await damaged.put(manyFiles(500).map((file) => ({ ...file, content_type: damaged.lockerId })))
+      await writable(damaged.db).schema.alterTable('snapshot_chunks').renameTo('chunks_elsewhere').execute()
+      await expect(takeSnapshotInThread(damaged.request)).rejects.toThrow('snapshot_chunks')
+      await writable(damaged.db).schema.alterTable('chunks_elsewhere').renameTo('snapshot_chunks').execute()
+      expect(await takeSnapshotInThread(damaged.request)).toMatchObject({ fileCount: 500 })
     })
 
-    it('ends when it is aborted, and leaves the database usable', { tags: ['nightly'] }, async () => {
+    it('ends when it is aborted and leaves the database usable', { tags: ['nightly'] }, async () => {
       const stop = new AbortController()
       const onProgress = (entries: number) => {
         if (entries === 3000) stop.abort(new Error('the gateway stops'))

@@ -62,7 +62,7 @@ it('STATE-08 ERR-21 a hash other than the expected one answers 409 and changes n
   expect(await manifestOf(locker)).toEqual(manifest)
 })
 
-it('T-10 FILE-23 wrong bytes are read once, and the right ones meet the expected hash', async () => {
+it('T-10 FILE-23 wrong bytes are read once, and the right bytes match the expected hash', async () => {
   const expected_hash = sha256('right').toUpperCase().replace('SHA256:', '')
   await upload(instance, locker, 'better', 'wrong', { expected_hash })
   const reads = storage.reads.length
@@ -110,7 +110,7 @@ it('FILE-24 ERR-17 confirming an unknown name, or a file that was never uploaded
   expect(refused.body.details.next_best_method).toBe(`POST /v1/lockers/${locker.lockerId}/files`)
 })
 
-it('FILE-24 ERR-17 bytes that the provider lost are not confirmed; what was recorded before is still answered', async () => {
+it('FILE-24 ERR-17 bytes that the provider lost are not confirmed, and an earlier confirmation is still answered', async () => {
   const lose = async (filename: string) => {
     const { object_id } = await rowOf(instance, locker, filename)
     await storage.providers.named('gcs').remove({ id: object_id!, ref: null })
@@ -142,7 +142,7 @@ function signed<Body = ConfirmedFiles>(filenames: unknown, changes: Partial<Sign
   return instance.call<Body>(who, { method: 'POST', path: PATH, body, ops: ['locker:write'], receiptId, ...changes })
 }
 
-it('FILE-25 FILE-31 a batch takes a thousand names in a body; a query that is too long says so', async () => {
+it('FILE-25 FILE-31 a batch accepts a thousand names in a body, and an overlong query answers with advice', async () => {
   const names = Array.from({ length: 1000 }, (_, i) => `folder/with a usual name ${i}.jpg`)
   const summary = { total: 1000, confirmed: 0, failed: 1000 }
   expect(await signed(names)).toMatchObject({ status: 200, body: { summary } })
@@ -218,7 +218,7 @@ it('T-139 a provider error fails only the file it concerns', async () => {
   expect(body.results).toContainEqual(expect.objectContaining({ ok: false, error: 'STORAGE_UNAVAILABLE' }))
 })
 
-it('LIM-12 a batch takes 1,000 names of any kind, and refuses one more', async () => {
+it('LIM-12 a batch accepts 1,000 names of any kind, and refuses one more', async () => {
   const names = Array.from({ length: 1000 }, (_, i) => (i < 900 ? `file ${i}` : '\u{1F980}'.repeat(100 - (i % 100))))
   await insertFiles(instance, locker, [...new Set(names)])
   await storeFile(instance, locker, 'file 7', 'bytes', { isConfirmed: false })

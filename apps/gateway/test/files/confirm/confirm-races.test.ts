@@ -24,13 +24,13 @@ beforeEach(() => {
 const times = <T>(count: number, make: (i: number) => T) => Array.from({ length: count }, (_, i) => make(i))
 const remove = () => locker.call(['locker:write'], 'DELETE', '/files/f')
 
-/** Confirms, with something else done while the first object is read. */
+/** Confirms, and makes a change while the first object is read. */
 async function during<T>(ask: () => Promise<T>, change: () => Promise<unknown>): Promise<T> {
-  const held = storage.holdRead()
+  const heldRead = storage.holdRead()
   const asking = ask()
-  await held.began
+  await heldRead.began
   await change()
-  held.letGo()
+  heldRead.letGo()
   return asking
 }
 
@@ -101,7 +101,9 @@ it('T-10 FILE-22 concurrent confirmations of one file, one by one and in batches
   expect(storage.reads).toHaveLength(1)
 })
 
-it('T-10 concurrent confirmations of many files open a few of them at a time', { tags: ['nightly'] }, async () => {
+it('T-10 concurrent confirmations of many files open only a few of them concurrently', {
+  tags: ['nightly'],
+}, async () => {
   const names = times(60, (i) => `f${i}`)
   for (const name of names) await storeFile(instance, locker, name, name.repeat(1000), { isConfirmed: false })
   const reads = times(8, () => storage.holdRead())
@@ -127,11 +129,11 @@ describe('at two gateways', () => {
   it('T-10 T-17 two gateways that read a file at once record it once and answer the same', async () => {
     await upload(one, locker, 'f', 'bytes')
     const { manifest_version } = await manifestOf(locker)
-    const held = storages.map((storage) => storage.holdRead())
+    const heldRead = storages.map((storage) => storage.holdRead())
     const asking = [one, other].flatMap((instance) => Array.from({ length: 20 }, () => confirm(instance, locker, 'f')))
-    await Promise.all(held.map(({ began }) => began))
+    await Promise.all(heldRead.map(({ began }) => began))
     other.clock.advance(1)
-    for (const { letGo } of held) letGo()
+    for (const { letGo } of heldRead) letGo()
     const answers = await Promise.all(asking)
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
     expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1)

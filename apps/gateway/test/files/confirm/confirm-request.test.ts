@@ -44,7 +44,7 @@ it('FILE-21 ENV-09 confirming by body works with an envelope of the owner or of 
   }
 })
 
-it('FILE-21 ENV-19 confirming by body without an envelope answers 422 that names the headers, or the one that is missing', async () => {
+it('FILE-21 ENV-19 confirming by body without an envelope answers 422 and names the missing headers', async () => {
   const headers = ['header.X-Svc-Envelope', 'header.X-Svc-Signature']
   await expectInvalid(instance.send('POST', PATH, { filename: 'f' }), ...headers)
   const mixed = queryOf({ receipt_id: locker.receiptId })
@@ -54,7 +54,7 @@ it('FILE-21 ENV-19 confirming by body without an envelope answers 422 that names
   await expectInvalid(instance.send('POST', PATH, call.body, half), 'header.X-Svc-Signature')
 })
 
-it('ENV-07 ENV-13 confirming by body refuses an envelope that is not for this request, or was used', async () => {
+it('ENV-07 ENV-13 confirming by body refuses an envelope for another request or a used one', async () => {
   expectRefusal(await signed(ed25519Identity()), 403, 'SIGNATURE_INVALID')
   expectRefusal(await signed(owner, { ops: ['locker:read'] }), 403, 'MISSING_OPS')
   expectRefusal(await signed(owner, { envelope: { path: `${PATH}-batch` } }), 403, 'PATH_MISMATCH')
@@ -69,9 +69,9 @@ it('ENV-07 ENV-13 confirming by body refuses an envelope that is not for this re
 })
 
 it('FILE-21 confirming by body refuses an envelope for another receipt', async () => {
-  const stranger = ed25519Identity()
-  const { receiptId, lockerId } = await instance.locker(stranger)
-  expectRefusal(await signed(stranger, { receiptId, lockerId }), 401, 'RECEIPT_ID_MISMATCH')
+  const anonymous = ed25519Identity()
+  const { receiptId, lockerId } = await instance.locker(anonymous)
+  expectRefusal(await signed(anonymous, { receiptId, lockerId }), 401, 'RECEIPT_ID_MISMATCH')
   expectRefusal(await signed(owner, { receiptId: '' }), 401, 'RECEIPT_ID_MISMATCH')
   expect(await isConfirmed()).toBe(false)
 })
@@ -86,7 +86,7 @@ it('FILE-21 confirming by query verifies an envelope that is sent with it', asyn
   expect((await signed(owner, { path, body: undefined })).status).toBe(200)
 })
 
-it('FILE-20 ERR-24 confirming by query answers 422 that names the field that is missing, no text or given twice', async () => {
+it('FILE-20 ERR-24 confirming by query answers 422 and names the field that is missing, not text or repeated', async () => {
   const missing = instance.send<ErrorReply>('POST', PATH)
   await expectInvalid(missing, 'query.receipt_id', 'query.filename')
   expect((await missing).body.details).toMatchObject({ layer: 'gateway', next_best_method: 'the same' })
@@ -96,14 +96,14 @@ it('FILE-20 ERR-24 confirming by query answers 422 that names the field that is 
   await expectInvalid(signed(owner, { body: { ...fields(), filename: 7 } }), 'body.filename')
 })
 
-it('FILE-21 confirming by query answers 422 where query and body differ', async () => {
+it('FILE-21 confirming by query answers 422 when query and body differ', async () => {
   const path = queryOf(fields())
   await expectInvalid(instance.send('POST', path, { filename: 'g' }), 'body.filename')
   const other = { receipt_id: 'rcpt_other', filename: 'g' }
   await expectInvalid(signed(owner, { path, body: other }), 'body.receipt_id', 'body.filename')
 })
 
-it('FILE-21 ADD-11 confirming by query takes a body with the same fields or with none, and when it is signed one field of each', async () => {
+it('FILE-21 ADD-11 confirming by query accepts a body with the same fields or none, and a signed request may split them', async () => {
   for (const body of [fields(), { filename: 'f' }, { ttl_min: 5 }, {}])
     expect((await instance.send('POST', queryOf(fields()), body)).status).toBe(200)
   const path = queryOf({ receipt_id: locker.receiptId })
@@ -127,7 +127,7 @@ function expectWait(answer: Reply<unknown>) {
   expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
 }
 
-it('T-10 FILE-21 confirmations of one receipt are limited before anything is read, and allowed again later', async () => {
+it('T-10 FILE-21 confirmations of one receipt are limited before anything is read, and allowed after a wait', async () => {
   const { instance, locker, storage } = await openInstance({ RATE_LIMITS: 'receipt=3/min' })
   expect((await instance.send('POST', `/v1/files/confirm?receipt_id=${locker.receiptId}`)).status).toBe(422)
   for (let i = 0; i < 3; i++) expectRefusal(await confirm(instance, locker, 'no such file'), 404, 'FILE_NOT_FOUND')
@@ -140,7 +140,7 @@ it('T-10 FILE-21 confirmations of one receipt are limited before anything is rea
   expect((await confirm(instance, locker, 'f')).status).toBe(200)
 })
 
-it('T-10 confirmations from one address are limited over all receipts, unknown ones too, but not those of a signer, who has an own limit', async () => {
+it('T-10 unsigned confirmations from one address share a limit over all receipts, and a signer has a limit of their own', async () => {
   const { instance, locker } = await openInstance({ RATE_LIMITS: 'address=4/min,signer=2/min' })
   for (const receiptId of ['rcpt_1', 'rcpt_2', 'rcpt_3']) await confirm(instance, { receiptId }, 'f')
   expect((await confirmBatch(instance, locker, ['f', 'g', 'h'])).status).toBe(200)
@@ -148,7 +148,7 @@ it('T-10 confirmations from one address are limited over all receipts, unknown o
   const { receiptId, owner } = locker
   const body = { receipt_id: receiptId, filename: 'f' }
   const call = { method: 'POST', path: '/v1/files/confirm', body, ops: ['locker:write'], receiptId }
-  // Creating the file was the first of the two calls.
+  // The first of the two calls created the file.
   expect((await instance.call(owner, call)).status).toBe(200)
   expectWait(await instance.call(owner, call))
 })

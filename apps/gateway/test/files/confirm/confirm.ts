@@ -1,4 +1,4 @@
-// Uploads and confirmations over HTTP, and storage whose reads are recorded and can be held.
+// Uploads and confirmations over HTTP, and storage whose reads are recorded and can be paused.
 
 import { hash } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -35,7 +35,7 @@ export async function upload(
   expect(uploaded.status, await uploaded.text()).toBe(200)
 }
 
-/** By query, without credentials. */
+/** Confirms by query, without credentials. */
 export function confirm<Body = ConfirmedFile>(
   instance: TestGateway,
   { receiptId }: Pick<TestLocker, 'receiptId'>,
@@ -65,7 +65,7 @@ export async function manifestOf(locker: TestLocker): Promise<Manifest> {
 
 export type WatchedStorage = Awaited<ReturnType<typeof watchedStorage>>
 
-/** The local driver, in a folder of its own or in a shared one. */
+/** The local driver, in its own folder or in a shared one. */
 export async function watchedStorage(shared?: string) {
   const folder = shared ?? (await mkdtemp(join(tmpdir(), 'svc-watched-')))
   const local = await openLocalProvider({ folder })
@@ -97,7 +97,7 @@ export async function watchedStorage(shared?: string) {
     reads,
     /** The highest number of concurrent reads. */
     mostAtOnce: () => mostAtOnce,
-    /** Holds the next read that is not held yet, before it opens the object. */
+    /** Pauses the next unpaused read before it opens the object. */
     holdRead() {
       const began = Promise.withResolvers<void>()
       const held = Promise.withResolvers<void>()

@@ -22,7 +22,7 @@ async function keep(bytes: string | Uint8Array) {
   return { id, ref: null }
 }
 
-it('FILE-22 a reading has the size and the SHA-256 of all bytes of an object', async () => {
+it('FILE-22 reading an object returns its size and the SHA-256 of its bytes', async () => {
   for (const bytes of [Buffer.alloc(0), Buffer.from('hello'), Buffer.alloc(1_200_000, 'abc')]) {
     const reading = await hashObject('gcs', await keep(bytes))
     expect(reading).toEqual({ size: bytes.length, contentHash: sha256(bytes) })
@@ -37,7 +37,7 @@ it('T-10 an object is read once for concurrent and later callers', async () => {
   expect(storage.reads).toEqual([key.id])
 })
 
-it('EVID-13 the object reader reads again also when the hash is cached', async () => {
+it('EVID-13 the object reader reads again even if the hash is cached', async () => {
   const key = await keep('anew')
   const readObject = createObjectReader(storage.providers)
   for (const _ of ['once', 'twice'])
@@ -45,7 +45,7 @@ it('EVID-13 the object reader reads again also when the hash is cached', async (
   expect(storage.reads).toEqual([key.id, key.id])
 })
 
-it('FILE-24 the reading of a missing object is null, and is not cached', async () => {
+it('FILE-24 reading a missing object returns null, which is not cached', async () => {
   const key = { id: 'c'.repeat(32), ref: null }
   expect(await hashObject('gcs', key)).toBeNull()
   expect(await hashObject('gcs', key)).toBeNull()
@@ -68,7 +68,7 @@ it('T-139 reading fails while the provider fails, and works afterwards', async (
   expect(await hashObject('gcs', key)).toMatchObject({ size: 5 })
 })
 
-it.each(['in the thread', 'at once'])('FILE-26 hashing along takes no byte of a stream: %s', async (how) => {
+it.each(['in the thread', 'at once'])('FILE-26 hashing along consumes no byte of a stream: %s', async (how) => {
   const chunks = [Buffer.from('one '), Buffer.from('two')]
   const { bytes, hash, close } = hashAlong(plainHashThread(), Readable.from(chunks), how === 'at once' ? 7 : null)
   await new Promise(setImmediate)
@@ -106,15 +106,15 @@ it('FILE-22 the hashing thread keeps concurrent hashes apart', async () => {
   expect(hashes).toEqual(files.map((bytes) => hash('sha256', bytes)))
 })
 
-it('FILE-22 the hashing thread does not empty a buffer that a piece is part of', async () => {
-  const whole = Buffer.from('one two three')
-  expect(await hashOf(thread.begin(null), [whole.subarray(0, 4), whole.subarray(4, 8)])).toBe(
+it('FILE-22 the hashing thread does not detach the buffer of a piece', async () => {
+  const original = Buffer.from('one two three')
+  expect(await hashOf(thread.begin(null), [original.subarray(0, 4), original.subarray(4, 8)])).toBe(
     hash('sha256', 'one two '),
   )
-  expect(whole.toString()).toBe('one two three')
+  expect(original.toString()).toBe('one two three')
 })
 
-it('T-11 everybody who waits for the thread goes on when it has caught up', async () => {
+it('T-11 all callers that wait for the thread continue when it has caught up', async () => {
   const given = thread.begin(null)
   const bytes = randomBytes(8 * 1_048_576)
   given.take(bytes)
@@ -131,7 +131,7 @@ it('T-10 a hash in the thread can be abandoned', async () => {
   await expect(given.end()).rejects.toThrow('has ended')
 })
 
-it('T-10 the hashing thread is started again after a failure', async () => {
+it('T-10 the hashing thread is restarted after a failure', async () => {
   const broken = thread.begin(null)
   broken.tell('no bytes')
   await expect(broken.end()).rejects.toThrow('has ended')

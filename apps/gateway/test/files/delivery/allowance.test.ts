@@ -10,7 +10,7 @@ import { publicBytes } from '../../adapters/http/sessions/sessions.ts'
 import { entryOf, manifestOf } from '../confirm/confirm.ts'
 import { deliveryGateway, hex } from './delivery-gateway.ts'
 
-forEachDatabase('the terms of a locker at a provider that removes nothing', (database) => {
+forEachDatabase('the terms of a locker at a provider that never removes bytes', (database) => {
   const TERMS = JSON.stringify({ arweave: { storage_limit_bytes: 2500 } })
   const { instance, locker } = deliveryGateway(() => ({ DATABASE_URL: database.url, TERMS }))
 
@@ -20,7 +20,7 @@ forEachDatabase('the terms of a locker at a provider that removes nothing', (dat
     expect((await locker.call(['locker:write'], 'DELETE', `/files/${filename}`)).status).toBe(200)
   }
 
-  it('T-34 LOCK-14 bytes beyond the terms are stored and read, but not paid for, whatever is overwritten or deleted', async () => {
+  it('T-34 LOCK-14 bytes beyond the terms are stored and read, but not paid for, even after files are overwritten or deleted', async () => {
     const contents = ['10 bytes 1', '10 bytes 2', '10 bytes 3'].map((text) => `${text}${database.dialect[0]}`)
     for (const bytes of contents) {
       await locker.put('a', bytes)
@@ -39,7 +39,7 @@ forEachDatabase('the terms of a locker at a provider that removes nothing', (dat
     expect(metrics).toContain('svc_settling_held_back{provider="arweave"} 1')
     expect(metrics).not.toContain('svc_settling_objects{provider="arweave"}')
 
-    // Some providers compute for minutes before they note anything.
+    // Some providers compute for minutes before they record anything.
     const { context } = instance.gateway
     const [held] = (await instance.deliveries()).filter(({ locker_id }) => locker_id === locker.lockerId)
     const slow = () => expect.fail('the provider is not asked')
@@ -56,7 +56,7 @@ forEachDatabase('the terms of a locker at a provider that removes nothing', (dat
     expect(await instance.deliveriesOf(locker)).toBeNull()
   })
 
-  it('T-34 the same bytes are paid for once, though they are overwritten, deleted and uploaded again', async () => {
+  it('T-34 the same bytes are paid for once, even if overwritten, deleted and uploaded again', async () => {
     const bytes = `often ${database.dialect}`
     await locker.put('a', bytes)
     await instance.later(0)
@@ -71,7 +71,7 @@ forEachDatabase('the terms of a locker at a provider that removes nothing', (dat
     expect((await publicBytes(instance, locker, 'b')).toString()).toBe(bytes)
   })
 
-  it('T-34 two files with the same bytes that are delivered at once are paid for once', async () => {
+  it('T-34 two files with the same bytes that are delivered concurrently are paid for once', async () => {
     const bytes = `twice ${database.dialect}`
     instance.server.isSealing = false
     for (const name of ['a', 'b', 'c']) await locker.put(name, bytes)
@@ -85,7 +85,7 @@ forEachDatabase('the terms of a locker at a provider that removes nothing', (dat
     expect(await instance.staged()).toEqual([])
   })
 
-  it('T-34 ADD-17 a renewal has delivered what was held back, as far as it pays for it', async () => {
+  it('T-34 ADD-17 a renewal delivers the files that were held back, as far as it pays for them', async () => {
     const names = ['a', 'b', 'c', 'd', 'e']
     for (const name of names) await locker.put(name, `${name} ${database.dialect}`)
     await instance.later(0)

@@ -71,7 +71,7 @@ forEachDatabase('delivery', (database) => {
   })
 
   const STEPS = ['ordering', 'ordered', 'sending', 'sent'] as const
-  it.each(STEPS)('T-19 is paid for once and sent whole once when the connection breaks at %s', async (step) => {
+  it.each(STEPS)('T-19 is paid for once and completed once when the connection breaks at %s', async (step) => {
     const bytes = `broken off at ${step}`
     instance.server.disconnect(hex(bytes), step)
     await locker.put('a', bytes)
@@ -88,7 +88,7 @@ forEachDatabase('delivery', (database) => {
     expect((await instance.send('PUT', path, { restriction, reason: 'order 17 of a court' })).status).toBe(200)
   }
 
-  it('T-165 what waits for its delivery when its locker is restricted is delivered only after that', async () => {
+  it('T-165 waits until the restriction of its locker ends', async () => {
     await locker.put('a', 'under seal')
     await restrict('frozen')
     expect(await instance.later(0)).toMatchObject({ failed: 0, dead: 0 })
@@ -104,7 +104,7 @@ forEachDatabase('delivery', (database) => {
     expect([await refOf('a'), instance.server.paid(hex('under seal'))]).toEqual([expect.any(String), 1])
   })
 
-  it('T-165 a delivery that has begun sends nothing more once its locker is taken down', async () => {
+  it('T-165 sends nothing more once its locker is taken down', async () => {
     const contents = ['cut off before', 'under way']
     const received = () => contents.map((bytes) => instance.server.received(hex(bytes)))
     instance.server.disconnect(hex('cut off before'), 'ordered')
@@ -125,7 +125,7 @@ forEachDatabase('delivery', (database) => {
     expect(contents.map((bytes) => instance.server.paid(hex(bytes)))).toEqual([1, 1])
   })
 
-  it('a delivery waits for a provider that is down for days, and for a slow one', async () => {
+  it('waits for a provider that is down for days, and for a slow one', async () => {
     instance.server.isDown = true
     await locker.put('a', 'patience')
     for (let i = 0; i < 6; i++) expect(await instance.later(8 * 3600)).toMatchObject({ dead: 0 })
@@ -140,7 +140,7 @@ forEachDatabase('delivery', (database) => {
     expect([instance.server.paid(hex('patience')), instance.server.received(hex('patience'))]).toEqual([1, 1])
   })
 
-  it('the staged copy is kept until the provider returns the same bytes', async () => {
+  it('keeps the staged copy until the provider returns the same bytes', async () => {
     instance.server.isReadable = false
     await locker.put('a', 'not shown yet')
     const id = await objectOf('a')
@@ -160,7 +160,7 @@ forEachDatabase('delivery', (database) => {
     expect(await bytesOf('a')).toBe('not shown yet')
   })
 
-  it('a delivery that was given up is still reported, and resumed by the sweep', async () => {
+  it('is still reported after its last attempt, and resumed by the sweep', async () => {
     const { queue, database: opened } = instance.gateway.context
     instance.server.isDown = true
     await locker.put('a', 'given up')
@@ -190,7 +190,7 @@ async function expectTooLarge({ status, body }: { status: number; body: unknown 
   expect([await instance.staged(), await instance.deliveries()]).toEqual([[], []])
 }
 
-it('T-11 an upload larger than its provider takes is refused, by its declared or its counted size', async () => {
+it('T-11 an upload larger than its provider accepts is refused, by its declared or its counted size', async () => {
   const { upload } = await createFile(instance, locker, 'a')
   const announced = await put(upload, TOO_MUCH)
   await expectTooLarge({ status: announced.status, body: await announced.json() })
@@ -198,7 +198,7 @@ it('T-11 an upload larger than its provider takes is refused, by its declared or
   await expectTooLarge({ status: counted.status, body: await counted.json() })
 })
 
-it('T-11 SESS-01 an upload session refuses a file larger than its provider takes', async () => {
+it('T-11 SESS-01 an upload session refuses a file larger than its provider accepts', async () => {
   const declared = { files: [{ filename: 'a', size_bytes: MAX + 1 }] }
   await expectTooLarge(await locker.call(['locker:write'], 'POST', '/upload-sessions', declared))
   const session = await openTestSession(instance, locker, { files: [{ filename: 'b' }] })

@@ -1,4 +1,4 @@
-// A gateway whose lockers are kept at a slow provider, behind a staging folder.
+// A gateway whose lockers are stored at a slow provider, behind a staging folder.
 
 import { hash } from 'node:crypto'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
@@ -61,7 +61,7 @@ export async function openDeliveryGateway(
       instance.locker(owner, { provider: 'arweave', ...options }),
     server,
     staged,
-    /** Run before anything is noted. */
+    /** Run before anything is recorded. */
     hooks,
     objects: () => db().selectFrom('objects').selectAll().execute(),
     deliveries: () => db().selectFrom('settling_objects').selectAll().execute(),
@@ -70,13 +70,13 @@ export async function openDeliveryGateway(
       const { body } = await locker.call<LockerRecord>(['locker:read'], 'GET', '/record')
       return body.settling
     },
-    /** Forgets what earlier tests have left. */
+    /** Clears the state that earlier tests left. */
     async reset() {
       hooks.beforeDelivery = async () => {}
       Object.assign(server, { isDown: false, isSealing: true, isReadable: true })
       for (const table of ['settling_objects', 'objects'] as const) await writable(db()).deleteFrom(table).execute()
       for (const id of await staged()) await rm(join(folder, 'objects', id.slice(0, 2), id))
-      // Jobs of theirs find nothing to do.
+      // Jobs of earlier tests find nothing to do.
       await later(4 * 3600)
     },
   }
@@ -84,7 +84,7 @@ export async function openDeliveryGateway(
 
 export const hex = (bytes: string | Uint8Array) => hash('sha256', bytes)
 
-/** Call it where tests are declared. Each test has a new locker, and nothing of what earlier ones have left. */
+/** Call it where tests are declared. Each test has a new locker and no state of earlier tests. */
 export function deliveryGateway(variables = () => ({}), options: Parameters<typeof openDeliveryGateway>[2] = {}) {
   const stages = forAllTests(openStages)
   const instance = forAllTests(() => openDeliveryGateway(stages, variables(), options))

@@ -1,5 +1,5 @@
-// A process that runs the delivery jobs, eight at a time. It stops forever at two objects, which its arguments name by
-// their hashes: before the first note of one, and after the delivery of the other but before that is recorded. It prints
+// A process that runs the delivery jobs, eight at a time. It blocks forever at two objects, which its arguments name by
+// their hashes: at one before its first record, at the other after its delivery but before that is recorded. It prints
 // a line at each.
 
 import { randomBytes } from 'node:crypto'
@@ -7,7 +7,7 @@ import { writeSync } from 'node:fs'
 import { openDatabase } from '@svc/database/open'
 import { createQueue } from '@svc/database/queue/create-queue'
 import type { SlowStore } from '@svc/storage/slow-store'
-import type { Noted } from '../../../src/continuity/noted.ts'
+import type { DocumentId } from '../../../src/continuity/document-id.ts'
 import { migrations } from '../../../src/db/migrations.ts'
 import type { Schema } from '../../../src/db/schema.ts'
 import { deliverObject, dropStaged } from '../../../src/files/delivery/deliver-object.ts'
@@ -18,16 +18,16 @@ interface Orders {
   folder: string
   url: string
   now: number
-  stayBefore: string
-  stayAfter: string
+  blockBefore: string
+  blockAfter: string
 }
 
-const { databaseUrl, folder, url, stayBefore, stayAfter, ...at } = JSON.parse(process.argv[2] as string) as Orders
+const { databaseUrl, folder, url, blockBefore, blockAfter, ...at } = JSON.parse(process.argv[2] as string) as Orders
 const now = () => at.now
 const never = new Promise<never>(() => {})
 
 /** Writes synchronously, because the process may be killed right after. */
-function stay(where: string): Promise<never> {
+function block(where: string): Promise<never> {
   writeSync(1, `${where}\n`)
   return never
 }
@@ -35,14 +35,14 @@ function stay(where: string): Promise<never> {
 const wrap = (slow: SlowStore): SlowStore => ({
   ...slow,
   async deliver(object) {
-    if (object.sha256 === stayBefore) await stay('before')
+    if (object.sha256 === blockBefore) await block('before')
     const delivered = await slow.deliver(object)
-    if (object.sha256 === stayAfter) await stay('after')
+    if (object.sha256 === blockAfter) await block('after')
     return delivered
   },
 })
 
-const database = await openDatabase<Schema, Noted>({ url: databaseUrl, migrations })
+const database = await openDatabase<Schema, DocumentId>({ url: databaseUrl, migrations })
 const providers = await openStagedProviders({ folder, url, db: () => database.db, wrap })
 const log = { warn() {}, error() {} }
 const queue: Parameters<typeof deliverObject>[0]['queue'] = await createQueue({

@@ -16,17 +16,22 @@ forEachDatabase('a process that is killed during deliveries', (database) => {
   it('T-19 a process killed at each step of a delivery loses nothing, and each object is paid for once', async () => {
     const stages = await openStages()
     onTestFinished(stages.close)
-    const heir = await openDeliveryGateway(stages, { DATABASE_URL: database.url })
-    onTestFinished(heir.close)
-    await heir.gateway.context.queue.drain()
-    const locker = await heir.locker(ed25519Identity())
+    const successor = await openDeliveryGateway(stages, { DATABASE_URL: database.url })
+    onTestFinished(successor.close)
+    await successor.gateway.context.queue.drain()
+    const locker = await successor.locker(ed25519Identity())
     const names = [...AT_THE_SERVER, ...AT_THE_GATEWAY]
     for (const name of names) await locker.put(name, name)
     const held = AT_THE_SERVER.map((step) => stages.server.holdUp(hex(step), step))
 
-    const orders = { databaseUrl: database.url, folder: stages.folder, url: stages.server.url, now: heir.clock.now() }
-    const stays = { stayBefore: hex('before'), stayAfter: hex('after') }
-    const victim = startProcess(PROGRAM, { args: [JSON.stringify({ ...orders, ...stays })] })
+    const orders = {
+      databaseUrl: database.url,
+      folder: stages.folder,
+      url: stages.server.url,
+      now: successor.clock.now(),
+    }
+    const blocks = { blockBefore: hex('before'), blockAfter: hex('after') }
+    const victim = startProcess(PROGRAM, { args: [JSON.stringify({ ...orders, ...blocks })] })
     for (const step of AT_THE_GATEWAY) await victim.said(new RegExp(step))
     await Promise.all(held.map(({ reached }) => reached))
     await victim.kill()
@@ -34,15 +39,15 @@ forEachDatabase('a process that is killed during deliveries', (database) => {
     for (const name of names) expect((await publicBytes(heir, locker, name)).toString()).toBe(name)
 
     // The leases of the killed process expire, then the pause after a failed run.
-    for (let hour = 0; hour < 3; hour++) await heir.later(3600)
+    for (let hour = 0; hour < 3; hour++) await successor.later(3600)
     expect((await manifestOf(locker)).files.filter(({ provider_ref }) => provider_ref === null)).toEqual([])
-    expect(await heir.deliveries()).toEqual([])
+    expect(await successor.deliveries()).toEqual([])
     expect(await stages.staged()).toEqual([])
     for (const name of names) {
       expect([name, stages.server.paid(hex(name)), stages.server.received(hex(name))]).toEqual([name, 1, 1])
-      expect((await publicBytes(heir, locker, name)).toString()).toBe(name)
+      expect((await publicBytes(successor, locker, name)).toString()).toBe(name)
     }
-    const { queue } = heir.gateway.context
+    const { queue } = successor.gateway.context
     expect([await queue.deadLetters(), (await queue.counts())['settle-object']]).toEqual([
       [],
       { waiting: 0, delayed: 0, running: 0, dead: 0 },
@@ -55,13 +60,13 @@ describe('two gateways', () => {
   const { stages, instance: one, locker } = deliveryGateway(() => ({ DATABASE_URL: database.url }))
   const other = forAllTests(() => openDeliveryGateway(stages, { DATABASE_URL: database.url }, { now: one.clock.now }))
 
-  it('T-19 an object is paid for once also where a gateway takes over from a live one', async () => {
+  it('T-19 pay once for an object when one takes over from the other, which still runs', async () => {
     const held = stages.server.holdUp(hex('contended'), 'ordering')
     await locker.put('a', 'contended')
     const first = one.gateway.context.queue.drain()
     await held.reached
     one.clock.advance(3600)
-    // An expired lease counts as a failed run, which is followed by a pause.
+    // An expired lease counts as a failed run, and a pause follows.
     await other.gateway.context.queue.drain()
     one.clock.advance(3600)
     await other.gateway.context.queue.drain()
@@ -74,7 +79,7 @@ describe('two gateways', () => {
     expect(await one.deliveries()).toEqual([])
   })
 
-  it('T-19 an object is paid for once also where two gateways find no notes', async () => {
+  it('T-19 pay once for an object when neither finds a record of its delivery', async () => {
     const held = stages.server.holdUp(hex('raced'), 'ordering')
     const began = Promise.withResolvers<void>()
     const goOn = Promise.withResolvers<void>()

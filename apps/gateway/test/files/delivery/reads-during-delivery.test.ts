@@ -21,9 +21,9 @@ const query = (more = {}) => new URLSearchParams({ receipt_id: locker.receiptId,
 const read = <Body>(path: string, more = {}) => instance.send<Body>('GET', `/v1/storage/${path}?${query(more)}`)
 
 async function expectAllWorks(): Promise<void> {
-  // Longer than a recomputation is cached.
+  // This is longer than a recomputation stays in the cache.
   instance.clock.advance(61)
-  // A new file, so that there is a new statement.
+  // A new file causes a new statement.
   await locker.put(`new ${++statements}`, `new ${statements}`)
   const { attestation } = await attest(instance, locker)
   expect(attestation).toMatchObject({ evidence_seq: statements, file_count: statements + 1, files_skipped: 0 })
@@ -44,22 +44,22 @@ async function expectAllWorks(): Promise<void> {
   expect(again.status).toBe(304)
 }
 
-it('ATT-05 MERK-17 a file can be read and attested before, during and after its delivery', async () => {
+it('ATT-05 MERK-17 a file is readable and attestable before, during and after its delivery', async () => {
   await expectAllWorks()
 
   const sending = instance.server.holdUp(hex(BYTES), 'sending')
-  const looking = instance.server.holdUp(hex(BYTES), 'looking')
+  const confirming = instance.server.holdUp(hex(BYTES), 'looking')
   const draining = instance.gateway.context.queue.drain()
   await sending.reached
   expect((await entryOf(locker, 'a'))?.provider_ref).toBeUndefined()
   await expectAllWorks()
 
   sending.letGo()
-  await looking.reached
+  await confirming.reached
   expect((await entryOf(locker, 'a'))?.provider_ref).toEqual(expect.any(String))
   await expectAllWorks()
 
-  looking.letGo()
+  confirming.letGo()
   await draining
   await instance.later(0)
   expect(await stages.staged()).toEqual([])

@@ -23,7 +23,7 @@ forEachDatabase('a file that is deleted or replaced during its delivery', (datab
     expect([await instance.staged(), await instance.objects(), await instance.deliveries()]).toEqual([[], [], []])
   }
 
-  it('FILE-16 deleting a file before its delivery begins removes its bytes, and nothing is paid', async () => {
+  it('FILE-16 deleting a file before its delivery begins removes its bytes and pays nothing', async () => {
     await locker.put('a', 'never sent')
     expect(await remove('a')).toBe(true)
     await expectNothingLeft()
@@ -31,7 +31,7 @@ forEachDatabase('a file that is deleted or replaced during its delivery', (datab
     expect(instance.server.paid(hex('never sent'))).toBe(0)
   })
 
-  it('FILE-16 a running delivery is called off until its first note', async () => {
+  it('FILE-16 a running delivery is cancelled before its first record', async () => {
     await locker.put('a', 'just in time')
     instance.hooks.beforeDelivery = async () => void expect(await remove('a')).toBe(true)
     expect(await drain()).toMatchObject({ failed: 1 })
@@ -43,7 +43,7 @@ forEachDatabase('a file that is deleted or replaced during its delivery', (datab
     await expectNothingLeft()
   })
 
-  it('FILE-16 a delivery that has begun goes on, and delete answers that the bytes stay', async () => {
+  it('FILE-16 a delivery that has begun continues, and delete answers that the bytes stay', async () => {
     const held = instance.server.holdUp(hex('too late'), 'ordering')
     await locker.put('a', 'too late')
     const draining = drain()
@@ -59,7 +59,7 @@ forEachDatabase('a file that is deleted or replaced during its delivery', (datab
     await expectNothingLeft()
   })
 
-  it('FILE-16 a delivered file that is deleted stays at its provider, also before the staged copy is dropped', async () => {
+  it('FILE-16 a delivered file that is deleted stays at its provider, even before the staged copy is removed', async () => {
     const held = instance.server.holdUp(hex('not dropped'), 'looking')
     await locker.put('a', 'not dropped')
     const draining = drain()

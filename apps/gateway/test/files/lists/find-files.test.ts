@@ -28,7 +28,7 @@ const NAMES = [
 forEachDatabase('a list of some files', (database) => {
   const instance = forAllTests(() => openTestGateway({ DATABASE_URL: database.url }))
   const locker = forAllTests(async () => {
-    // Of another locker: never listed here.
+    // Files of another locker, which are never listed here.
     await insertFiles(instance, await instance.locker(ed25519Identity()), ['a/other', 'other/1'])
     const made = await instance.locker(ed25519Identity())
     await insertFiles(instance, made, NAMES)
@@ -40,7 +40,7 @@ forEachDatabase('a list of some files', (database) => {
   const entriesOf = ({ files, folders = [] }: FileList) =>
     [...files.map(({ filename }) => filename), ...folders].toSorted(compareCodePoints)
 
-  /** All pages by `next_cursor`, then each by the cursors of the outline. */
+  /** The entries of all pages, by `next_cursor` and then by the cursors of the outline. */
   async function allEntries(query: Record<string, string>, from = locker): Promise<string[]> {
     const paged: string[] = []
     const cursors: string[] = []
@@ -58,7 +58,7 @@ forEachDatabase('a list of some files', (database) => {
     return paged
   }
 
-  /** What the list must be, told from all names. */
+  /** The expected list, computed from all names. */
   function expected(prefix: string, isInFolders: boolean): string[] {
     const names = NAMES.filter((name) => name.startsWith(prefix))
     if (!isInFolders) return names
@@ -85,7 +85,7 @@ forEachDatabase('a list of some files', (database) => {
     expect(await allEntries({ search, prefix: 'b/' })).toEqual(found.filter((name) => name.startsWith('b/')))
   })
 
-  it('FILE-13 refuses what cannot be combined or stored', async () => {
+  it('FILE-13 refuses filters that cannot be combined or stored', async () => {
     const refused = [
       { search: 'a', folders: 'true' },
       { search: 'a', outline: 'true' },
@@ -96,7 +96,7 @@ forEachDatabase('a list of some files', (database) => {
     for (const query of refused) expectRefusal(await ask(query), 422, 'validation_error')
   })
 
-  it('FILE-13 T-10 searches and counts past what is read at once, and folders of any size are one step', {
+  it('FILE-13 T-10 searches and counts beyond one batch of rows, and skips a folder of any size in one step', {
     tags: ['nightly'],
   }, async () => {
     const large = await instance.locker(ed25519Identity())
@@ -122,7 +122,7 @@ forEachDatabase('a list of some files', (database) => {
     expect(await outline(100, 1000, AbortSignal.abort())).toEqual({ entries: 100, cursors: [], truncated: true })
   })
 
-  it('FILE-13 T-10 an outline leads to every page, whatever the names are', async () => {
+  it('FILE-13 T-10 has an outline that leads to every page, for any names', async () => {
     const mixed = await instance.locker(ed25519Identity())
     const names = NAMES.flatMap((name) => Array.from({ length: 27 }, (_, i) => `${name}-${i}`)).concat(NAMES)
     await insertFiles(instance, mixed, names.toSorted(compareCodePoints))

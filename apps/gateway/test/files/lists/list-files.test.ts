@@ -20,7 +20,7 @@ const locker = forEachTest(() => instance.locker(ed25519Identity(), { provider: 
 const list = (query = '') => locker.call<FileList>(['locker:list'], 'GET', `/files${query}`)
 const namesOf = ({ files }: FileList) => files.map(({ filename }) => filename)
 
-it('FILE-13 the list shows the metadata of each file, and not where it is kept', async () => {
+it('FILE-13 the list shows the metadata of each file, and not where it is stored', async () => {
   await storeFile(instance, locker, 'confirmed', 'hello', { contentType: 'text/html' })
   await storeFile(instance, locker, 'uploaded', 'hello', { isConfirmed: false })
   const at = '2026-09-01T12:00:00Z'
@@ -38,7 +38,7 @@ it('FILE-13 the list shows the metadata of each file, and not where it is kept',
   expect((await list()).body).toEqual({ locker_id: locker.lockerId, files: [confirmed, uploaded], count: 2 })
 })
 
-it('FILE-13 the list comes in pages, and after the last file there is nothing', async () => {
+it('FILE-13 the list has pages, and none after the last file', async () => {
   await insertFiles(instance, locker, ['a', 'b', 'c', 'd'])
   const { body: first } = await list('?limit=2')
   expect([namesOf(first), first.count, first.next_cursor]).toEqual([['a', 'b'], 2, toBase64Url(utf8('b'))])
@@ -95,7 +95,7 @@ it('FILE-18 FILE-33 the manifest of a new locker is empty and as old as the lock
   expect(await read(locker)).toEqual({ ...ids, ...facts })
 })
 
-it('FILE-19 ATT-20 the manifest shows each entry with its provider and counts the bytes of confirmed files', async () => {
+it('FILE-19 ATT-20 the manifest lists each entry with its provider and counts the bytes of confirmed files', async () => {
   const locker = await newLocker('storj')
   await storeFile(instance, locker, 'b', 'hello')
   await storeFile(instance, locker, 'a', 'not confirmed', { isConfirmed: false })
@@ -120,7 +120,7 @@ it('FILE-19 ATT-20 the manifest shows each entry with its provider and counts th
 it.each([
   ['arweave', 'tx-1', 'tx-1'],
   ['filecoin', 'bafkzcibcaebjsf7omg4a676?size=5', 'bafkzcibcaebjsf7omg4a676'],
-])('FILE-17 FILE-19 the reference of an object at %s is shown, without what the driver appends', async (...row) => {
+])('FILE-17 FILE-19 the reference of an object at %s is shown without the suffix of the driver', async (...row) => {
   const [provider, provider_ref, shown] = row
   const locker = await newLocker(provider)
   await insertFiles(instance, locker, ['a'], () => ({ object_id: '00'.repeat(16), provider_ref }))
@@ -191,14 +191,14 @@ it('FILE-17 download URLs come in the order of the request, with the names that 
   expect((await ask({ filenames: [] })).body).toMatchObject(none)
 })
 
-it('FILE-17 LIM-12 download URLs are minted for 1,000 names at once and no more', async () => {
+it('FILE-17 LIM-12 download URLs are minted for at most 1,000 names per request', async () => {
   const names = Array.from({ length: 1000 }, (_, i) => `n${i}`)
   expect((await ask({ filenames: names })).body.not_found).toEqual(names)
   expectRefusal(await ask({ filenames: [...names, 'b'] }), 422, 'validation_error')
 })
 
 const BAD = [{}, { filenames: [''] }, { filenames: ['b'], ttl_min: 0 }, { filenames: ['b'], ttl_min: 1441 }]
-it.each(BAD)('FILE-10 FILE-17 download URLs refuse the body %j', async (body) => {
+it.each(BAD)('FILE-10 FILE-17 a request for download URLs refuses the body %j', async (body) => {
   expectRefusal(await ask(body), 422, 'validation_error')
 })
 
@@ -213,7 +213,7 @@ it('LOCK-13 LOCK-12 the URLs of a locker cover all files with bytes, for locker:
   expectRefusal(await all('', ['locker:write']), 403, 'MISSING_OPS')
 })
 
-it('FILE-10 LIM-01 the URLs of a locker take ttl_min in the query', async () => {
+it('FILE-10 LIM-01 the URLs of a locker accept ttl_min in the query', async () => {
   expect((await all('?ttl_min=7')).body.urls_expire_in_sec).toBe(420)
   expectRefusal(await all('?ttl_min=1441'), 422, 'validation_error')
 })

@@ -10,7 +10,7 @@ import { expect, it } from 'vitest'
 import { beginRaw, callRaw, insertFiles } from '../files.ts'
 
 const COUNT = 20_000
-/** All names together exceed the buffers between the gateway and a client that does not read. */
+/** The names together exceed the buffers between the gateway and a client that does not read. */
 const LONG = 'x'.repeat(400)
 const KINDS = ['', 'a/', '\u00e9', '\uffff', '\u{1f600}']
 const LAST = '\u{10ffff}'
@@ -20,7 +20,7 @@ const names = Array.from({ length: COUNT }, (_, i) => `${KINDS[i % KINDS.length]
 const owner = ed25519Identity()
 let nonces = 0
 
-/** Each token takes one nonce of 8 bytes. */
+/** Each token uses one nonce of 8 bytes. */
 function countingBytes(length: number): Uint8Array {
   if (length === 8) nonces++
   return randomBytes(length)
@@ -52,22 +52,22 @@ interface Files {
   files: { filename: string }[]
 }
 const namesOf = ({ files }: Files) => files.map(({ filename }) => filename)
-/** With a file added after the first bytes were sent. */
+/** Reads the list while a file is added after its first bytes were sent. */
 async function readDuringChange(path: string) {
   const answer = await begin(path)
   await once(answer.pause(), 'readable')
   const first = answer.read() as Buffer
   await insertFiles(instance, locker, [LAST])
-  const whole = JSON.parse(first + (await text(answer)))
+  const list = JSON.parse(first + (await text(answer)))
   await locker.call(['locker:write'], 'DELETE', `/files/${encodeURIComponent(LAST)}`)
-  return whole
+  return list
 }
 
 it('FILE-13 a long list is streamed before all of it is read', async () => {
   expect(namesOf(await readDuringChange('/files')).at(-1)).toBe(LAST)
 })
 
-it('FILE-18 a manifest that changes while it is read says so', { tags: ['nightly'] }, async () => {
+it('FILE-18 a manifest that changes while it is read reports the change', { tags: ['nightly'] }, async () => {
   const { file_count, files, changed_while_reading } = await readDuringChange('/manifest')
   expect([file_count, files.length, changed_while_reading]).toEqual([COUNT, COUNT + 1, true])
 })
@@ -80,7 +80,7 @@ it('LOCK-13 no URLs are signed for a client that has disconnected or sent HEAD',
   expect([head.status, head.text, nonces - before]).toEqual([200, '', 0])
   const answer = await begin('/urls', full)
   for await (const chunk of answer) if (String(chunk).includes('download_url')) break
-  // A gateway that went on would sign sixteen of them in each turn of its event loop.
+  // A gateway that continued would sign sixteen URLs in each turn of its event loop.
   for (let turn = 0; turn < COUNT / 10; turn++) await setImmediate()
   expect(nonces - before).toBeGreaterThan(0)
   expect(nonces - before).toBeLessThan(COUNT)

@@ -1,6 +1,6 @@
-// A gateway that stores bytes as a file and is killed on the way: before the step that its first argument counts, where
-// each statement of the database is a step, as are both sides of a commit and of a call of the storage. Prints a line when
-// it gets to the end.
+// A gateway that is killed while it stores bytes as a file: before the step that its first argument counts. Each
+// statement of the database is a step, as is each side of a commit and of a storage call. The program prints a line when
+// it reaches the end.
 
 import { writeSync } from 'node:fs'
 import { StatementSync } from 'node:sqlite'
@@ -35,7 +35,7 @@ for (const name of ['all', 'get', 'run', 'iterate'] as const) {
 
 const { config, secrets } = readConfig(process.env)
 const local = await openLocalProvider({ folder: config.storage.localFolder })
-const stepwise: Pick<StorageProvider, 'write' | 'remove'> = {
+const countingSteps: Pick<StorageProvider, 'write' | 'remove'> = {
   async write(...about) {
     step()
     const written = await local.write(...about)
@@ -51,7 +51,7 @@ const stepwise: Pick<StorageProvider, 'write' | 'remove'> = {
 }
 const gateway = await startGateway(config, secrets, {
   now: () => Number(now),
-  providers: onlyProvider({ ...local, ...stepwise }),
+  providers: onlyProvider({ ...local, ...countingSteps }),
 })
 const { context } = gateway
 const locker = (await findLockerOf(gateway.context.database.db, { locker_id: lockerId }))!

@@ -20,7 +20,7 @@ afterEach(() => test.chain.calm())
 const UNAVAILABLE = { name: 'RegistryError', why: 'unavailable' }
 
 describe('an entry', () => {
-  it('ANCH-12 an entry is prepared, sent, landed and read', async () => {
+  it('ANCH-12 an entry can be prepared, sent, confirmed and read', async () => {
     const [receipt, entry] = [newReceipt(), newEntry()]
     expect(await test.owner.read(receipt)).toBeNull()
     const { tx, raw } = await prepared(test.owner, receipt, entry)
@@ -34,10 +34,10 @@ describe('an entry', () => {
     expect(await test.owner.read(receipt)).toEqual(entry)
   })
 
-  it('ANCH-12 an entry can be found by anybody who knows the receipt', async () => {
+  it('ANCH-12 a caller who knows the receipt can find its entry', async () => {
     const entry = newEntry()
     const { tx } = await write(test.owner, 'rcpt_test_0001', entry)
-    // The published vector.
+    // The key in the published vector.
     const key = '0xb43c1a28c15b28e9041c5976f2f92a74'
     const call = { address: test.contract, abi, functionName: 'verifyMerkle', args: [key] } as const
     const root = `0x${entry.merkle_root.slice('sha256:'.length)}`
@@ -53,7 +53,7 @@ describe('an entry', () => {
     expect(raw).not.toContain(receipt.slice('rcpt_'.length))
   })
 
-  it('an existing entry is not written again, with or without a prefix of its root', async () => {
+  it('an existing entry is not written again, with or without the prefix of its root', async () => {
     const [receipt, entry] = [newReceipt(), newEntry()]
     await write(test.owner, receipt, entry)
     expect(await test.owner.prepare(receipt, entry)).toBe('there_already')
@@ -68,7 +68,7 @@ describe('an entry', () => {
     await expect(older).rejects.toMatchObject({ name: 'RegistryError', why: 'older' })
   })
 
-  it('an entry that was overtaken while pending fails with its reason, and the newer one stays', async () => {
+  it('a pending entry that a newer one overtakes fails with its reason, and the newer one stays', async () => {
     const receipt = newReceipt()
     const late = await afterNext(() => prepared(test.owner, receipt, newEntry()))
     const newer = newEntry({ attested_at: 1_750_000_001 })
@@ -79,7 +79,7 @@ describe('an entry', () => {
   })
 })
 
-/** Signs with the nonce after the next free one, so that another transaction can come first. */
+/** Signs with the nonce after the next free one, so that another transaction can go first. */
 async function afterNext<T>(sign: () => Promise<T>): Promise<T> {
   const { node } = test.chain
   node.behave(withResult('eth_getTransactionCount', (count: string) => `0x${(Number(count) + 1).toString(16)}`))
@@ -89,11 +89,11 @@ async function afterNext<T>(sign: () => Promise<T>): Promise<T> {
 }
 
 describe('the owner', () => {
-  it('only the owner can write; others are refused before anything is signed', async () => {
+  it('only the owner can write, and others are refused before anything is signed', async () => {
     expect(await test.owner.isOwner()).toBe(true)
-    const stranger = test.open(await test.chain.fundedKey())
-    expect(await stranger.isOwner()).toBe(false)
-    await expect(stranger.prepare(newReceipt(), newEntry())).rejects.toMatchObject({ why: 'not_owner' })
+    const other = test.open(await test.chain.fundedKey())
+    expect(await other.isOwner()).toBe(false)
+    await expect(other.prepare(newReceipt(), newEntry())).rejects.toMatchObject({ why: 'not_owner' })
   })
 
   it('an owner without coins is refused before anything is signed, and can write once it has some', async () => {
@@ -115,7 +115,7 @@ describe('an address without a registry', () => {
     ['no contract', DEV_TREASURY.address],
     ['another contract', TOKENS.USDC.address],
   ])(
-    'nothing is signed for an address with %s, where a transaction would land and write nothing',
+    'nothing is signed for an address with %s, where a transaction would succeed without writing anything',
     async (_name, address) => {
       const registry = test.open(test.ownerKey, address)
       const [receipt, notThere] = [newReceipt(), { why: 'not_a_registry' }]
@@ -135,9 +135,9 @@ it('every call is unavailable when no node answers', async () => {
   await Promise.all(answers.map((answer) => expect(answer).rejects.toMatchObject(UNAVAILABLE)))
 })
 
-it('two writers of one receipt leave the newest statement in the registry, in any order', async () => {
+it('two writers of one receipt leave the newest statement in the registry, whatever their order', async () => {
   const receipt = newReceipt()
-  /** Prepares another transaction when the nonce was taken, as callers do. */
+  /** Prepares another transaction when the nonce is used already, as callers do. */
   async function writeUntilSent(registry: EvmRegistry, entry: RegistryEntry): Promise<void> {
     const { raw } = await prepared(registry, receipt, entry)
     if ((await registry.send(raw)) === 'nonce_taken') await writeUntilSent(registry, entry)
@@ -149,7 +149,7 @@ it('two writers of one receipt leave the newest statement in the registry, in an
 })
 
 it.each([
-  // Computed with another implementation of keccak-256.
+  // The expected keys come from another implementation of keccak-256.
   ['rcpt_test_0001', '0xb43c1a28c15b28e9041c5976f2f92a74'],
   ['rcpt_ünïcödé', keccak256(stringToBytes('rcpt_ünïcödé')).slice(0, 34)],
 ])('ANCH-12 the key of %s is the beginning of its keccak-256', (receiptId, key) => {
@@ -169,6 +169,6 @@ it('ANCH-12 roots are written without their prefix', () => {
   })
 })
 
-it('ANCH-12 zeros are no entry', () => {
+it('ANCH-12 an all-zero answer is read as no entry', () => {
   expect(decodeEntry([`0x${'00'.repeat(32)}`, 0n, 0, 0n])).toBeNull()
 })

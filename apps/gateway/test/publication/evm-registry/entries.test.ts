@@ -78,11 +78,11 @@ describe('statements in the EVM registry', () => {
     await retry({}, limited)
     await writeAll(limited)
     expect(await entry(locker, limited)).toMatchObject({ sequence: 3, state: 'done', error: null })
-    // Without a primary chain there is no slot.
+    // There is no slot without a primary chain.
     expect(await onChain(locker)).toMatchObject({ slot: 0, file_count: 1 })
   })
 
-  it('INT-02 EVT-02 the EVM registry has the newest published statement, with the slot of its anchor', async () => {
+  it('INT-02 EVT-02 the EVM registry contains the newest published statement with the slot of its anchor', async () => {
     const locker = await filledLocker(instance)
     const first = (await attest(instance, locker)).attestation
     expect(await entry(locker)).toMatchObject({ contract, sequence: 1, state: 'waiting', tx: null, block: null })
@@ -103,7 +103,7 @@ describe('statements in the EVM registry', () => {
     expect(await entry(locker)).toMatchObject({ sequence: 2, state: 'done' })
   })
 
-  it('INT-02 INT-05 an entry that cannot be written now is a 503, is visible, and is written by the next attempt', async () => {
+  it('INT-02 INT-05 an entry that cannot be written is a 503, stays visible, and is written by the next attempt', async () => {
     const locker = await filledLocker(instance)
     await attest(instance, locker)
     node.behave(DOWN)
@@ -120,7 +120,7 @@ describe('statements in the EVM registry', () => {
     expect(await retry({ receipt_id: 'rcpt_unknown' })).toMatchObject({ attempted: 0 })
   })
 
-  it('T-19 a transaction whose answer was lost is found, not sent a second time', async () => {
+  it('T-19 a transaction whose response was lost is found and not sent again', async () => {
     const locker = await filledLocker(instance)
     await attest(instance, locker)
     const count = async () =>
@@ -136,24 +136,24 @@ describe('statements in the EVM registry', () => {
     expect(await entry(locker)).toMatchObject({ state: 'done' })
   })
 
-  it('T-19 INT-02 the watch sends an entry again that was noted and lost, and finds it later', async () => {
+  it('T-19 INT-02 the watch resends a recorded entry that was lost, and finds it later', async () => {
     const locker = await filledLocker(instance)
     await attest(instance, locker)
     const { context } = instance.gateway
     node.behave(downFor('eth_sendRawTransaction'))
     await context.queue.drain()
-    const noted = await entry(locker)
-    expect(noted).toMatchObject({ state: 'sent', tx: expect.any(String) })
+    const recorded = await entry(locker)
+    expect(recorded).toMatchObject({ state: 'sent', tx: expect.any(String) })
     node.behave(honestly)
     await watch(context, ENTRIES)
-    expect(await entry(locker)).toMatchObject({ state: 'sent', tx: noted!.tx })
+    expect(await entry(locker)).toMatchObject({ state: 'sent', tx: recorded!.tx })
     testbed.clock.advance(120)
     await watch(context, ENTRIES)
-    expect(await entry(locker)).toMatchObject({ state: 'done', tx: noted!.tx, error: null })
+    expect(await entry(locker)).toMatchObject({ state: 'done', tx: recorded!.tx, error: null })
     expect(await onChain(locker)).toMatchObject({ file_count: 1 })
   })
 
-  it('INT-02 a transaction that fails on chain leaves its reason with the entry', async () => {
+  it('INT-02 a transaction that fails on chain records its reason with the entry', async () => {
     const locker = await filledLocker(instance)
     const { receiptId: receipt_id } = locker
     await attest(instance, locker)
@@ -170,7 +170,7 @@ describe('statements in the EVM registry', () => {
     expect(await entry(locker)).toMatchObject({ state: 'done', error: null })
   })
 
-  it('INT-05 an entry whose key is not the owner ends as a dead letter with its reason, and is not a 5xx', async () => {
+  it('INT-05 an entry whose key is not the owner becomes a dead letter with its reason, and not a 5xx', async () => {
     const other = await open({ EVM_REGISTRY_KEY: DEV_PAYERS[1]!.privateKey })
     const locker = await filledLocker(other)
     await attest(other, locker)

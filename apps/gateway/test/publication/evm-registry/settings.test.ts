@@ -28,7 +28,7 @@ it('CFG-01 without settings there is no registry', () => {
   expect(read({})).toEqual([null, { evmRegistryKey: null }])
 })
 
-it.each(['', '0x', '0X'])('CFG-01 the key may have %j before it', (prefix) => {
+it.each(['', '0x', '0X'])('CFG-01 the key may start with %j', (prefix) => {
   const variables = { EVM_REGISTRY_CONTRACT, EVM_REGISTRY_KEY: `${prefix}${EVM_REGISTRY_KEY}` }
   expect(read(variables)).toEqual([{ contract: EVM_REGISTRY_CONTRACT }, { evmRegistryKey: new Uint8Array(32).fill(5) }])
 })
@@ -41,7 +41,7 @@ it.each([
   expect(() => read({ [name]: value })).toThrow(problem)
 })
 
-it('CFG-01 key and contract are set both or not at all', () => {
+it('CFG-01 key and contract must be set together', () => {
   const problem = 'EVM_REGISTRY_CONTRACT and EVM_REGISTRY_KEY belong together'
   expect(() => read({ EVM_REGISTRY_CONTRACT })).toThrow(problem)
   expect(() => read({ EVM_REGISTRY_KEY })).toThrow(problem)
@@ -51,7 +51,7 @@ it('CFG-01 a registry without a node of its chain is refused', () => {
   expect(() => read({ EVM_REGISTRY_CONTRACT, EVM_REGISTRY_KEY }, { evm: false })).toThrow('needs EVM_RPC_URLS')
 })
 
-it('T-13 production refuses every key of the local chain, development takes it', () => {
+it('T-13 production refuses every key of the local chain, and development accepts it', () => {
   for (const { privateKey } of [...DEV_PAYERS, DEV_MINTER, DEV_TREASURY]) {
     const variables = { EVM_REGISTRY_CONTRACT, EVM_REGISTRY_KEY: privateKey }
     expect(() => read(variables)).toThrow('EVM_REGISTRY_KEY is a development key')
@@ -59,7 +59,7 @@ it('T-13 production refuses every key of the local chain, development takes it',
   }
 })
 
-it('T-12 the config does not hold the key', () => {
+it('T-12 the config does not contain the key', () => {
   const [config] = read({ EVM_REGISTRY_CONTRACT, EVM_REGISTRY_KEY })
   expect(JSON.stringify(config)).not.toContain(EVM_REGISTRY_KEY)
 })

@@ -1,4 +1,4 @@
-// Starts a registry on a local chain, and clients that reach it through a node with faults.
+// Starts a registry on a local chain, and clients that reach it through a faulty node.
 
 import { randomBytes } from 'node:crypto'
 import { EVM } from '@svc/api/networks'
@@ -44,14 +44,14 @@ export function newEntry(changes: Partial<RegistryEntry> = {}): RegistryEntry {
   return { merkle_root, slot: 300_000_001, file_count: 7, attested_at: 1_750_000_000, ...changes }
 }
 
-/** Fails when there is nothing to write. */
+/** Signs an entry; throws when there is nothing to write. */
 export async function prepared(registry: EvmRegistry, receiptId: string, entry: RegistryEntry) {
   const signed = await registry.prepare(receiptId, entry)
   if (signed === 'there_already') throw new Error('nothing to write')
   return signed
 }
 
-/** More than any transaction takes, whatever else the machine does. */
+/** Longer than any transaction takes, even on a busy machine. */
 export const WAIT_MS = 60_000
 
 /** Writes an entry, and waits until it is final. */

@@ -41,7 +41,7 @@ function logOf(instance: TestGateway) {
     db,
     anchor: ({ gateway }: TestGateway = instance) => watch(gateway.context, LOG_ANCHORS),
     rows: () => db.selectFrom('log_anchors').select(['size', 'state']).orderBy('sent_at').orderBy('tx').execute(),
-    /** Everybody can read the checkpoint with these, and the interval is over. */
+    /** Publishes a checkpoint with this many more statements, and advances past the interval. */
     async grow(count: number): Promise<string[]> {
       const digests = await addStatements(db, count)
       await context.publishLog()
@@ -51,7 +51,7 @@ function logOf(instance: TestGateway) {
   }
 }
 
-it('LOG-23 LOG-12 publishes the newest checkpoint once an interval, and only if the log has grown', async () => {
+it('LOG-23 LOG-12 anchors the newest checkpoint once an interval, and only if the log has grown', async () => {
   const instance = await testbed.open(KEYS)
   const { context } = instance.gateway
   const { db, anchor, rows, grow } = logOf(instance)
@@ -96,14 +96,14 @@ forEachDatabase('anchors of the log', (database) => {
   let replica: TestGateway
   let db: Db
   let { anchor, rows, grow } = {} as ReturnType<typeof logOf>
-  /** One run of the watch sends what was noted, and the next finds it. */
+  /** The first run of the watch sends the recorded transaction, and the second finds it. */
   const anchorAgain = async () => {
     await anchor()
     testbed.chain.settle()
     await anchor()
   }
   const variables = () => ({ ...KEYS, DATABASE_URL: database.url })
-  /** Of a gateway that writes the same log. */
+  /** The settings of a gateway that writes the same log. */
   const shared = () => {
     const { context } = instance.gateway
     return { ...variables(), LOG_STORE: context.config.transparency.folder, LOG_ORIGIN: context.logIdentity.key.name }
@@ -124,7 +124,7 @@ forEachDatabase('anchors of the log', (database) => {
     await writable(db).deleteFrom('spending').execute()
   })
 
-  it('T-19 LOG-24 replicas publish one transaction together', async () => {
+  it('T-19 LOG-24 concurrent replicas publish a single transaction', async () => {
     const before = (await rows()).length
     await grow(1)
     await Promise.all([anchor(), anchor(replica), anchor()])
@@ -133,7 +133,7 @@ forEachDatabase('anchors of the log', (database) => {
     expect((await rows()).at(-1)?.state).toMatch(/landed|finalized/)
   })
 
-  it('T-19 LOG-24 resolves a transaction that was lost by its signature before another is signed', async () => {
+  it('T-19 LOG-24 resolves a lost transaction by its signature before signing another', async () => {
     const before = (await rows()).length
     await grow(1)
     testbed.node.behave(forgetfully)
@@ -153,7 +153,7 @@ forEachDatabase('anchors of the log', (database) => {
     expect((await rows()).slice(before)).toMatchObject([{ state: 'expired' }, { state: 'landed' }])
   })
 
-  it('T-19 LOG-24 sends what was noted before a crash, and signs nothing else', async () => {
+  it('T-19 LOG-24 sends the transaction recorded before a crash, and signs no other', async () => {
     const before = (await rows()).length
     await grow(1)
     testbed.node.behave(forgetfully)
@@ -164,7 +164,7 @@ forEachDatabase('anchors of the log', (database) => {
   })
 
   it.each(['before', 'after'] as const)(
-    'T-19 LOG-24 of a gateway that is killed %s the chain takes its transaction, another one finishes the work once',
+    'T-19 LOG-24 after a gateway is killed %s the chain accepts its transaction, another one finishes the anchor once',
     { tags: ['nightly'] },
     async (when) => {
       const before = (await rows()).length
@@ -201,7 +201,7 @@ forEachDatabase('anchors of the log', (database) => {
     expect(await rows()).toHaveLength(before + 1)
   })
 
-  it('LOG-23 with a policy it waits a second interval for a checkpoint with a quorum', async () => {
+  it('LOG-23 waits a second interval for a checkpoint with a quorum when a policy is set', async () => {
     const policy = readPolicy(`witness one ${formatKey(testKey('one.example', 'cosigner').key)}\nquorum one\n`)
     if (typeof policy === 'string') throw new Error(policy)
     const { context } = instance.gateway
@@ -219,7 +219,7 @@ forEachDatabase('anchors of the log', (database) => {
     expect(await due()).toBe(cosigned + 1)
   })
 
-  it('LOG-26 the chain tells of a checkpoint that the database does not know', async () => {
+  it('LOG-26 the chain reveals a checkpoint that is missing from the database', async () => {
     for (const count of [1, 2]) {
       await grow(count)
       await anchor()
@@ -240,7 +240,7 @@ forEachDatabase('anchors of the log', (database) => {
     await writable(db).insertInto('log_anchors').values(kept).execute()
   })
 
-  it('LOG-28 LOG-27 a locker that leaves publishing to the log publishes nothing by itself, nor periodically, and pushes on request', async () => {
+  it('LOG-28 LOG-27 a locker that leaves publishing to the log is published only on request', async () => {
     const { context } = instance.gateway
     await grow(1)
     await anchor()

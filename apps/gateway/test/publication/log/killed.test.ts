@@ -10,7 +10,7 @@ import { addStatements, logReader, type SeenHead } from './log-reader.ts'
 const PROGRAM = fileURLToPath(new URL('./programs/publish-until-killed.ts', import.meta.url))
 const LOG_KEY = '0a'.repeat(32)
 
-/** With 300 entries more there are two tiles of level 0, one of level 1, and their entries. */
+/** The steps of writing 300 more entries: two tiles of level 0, one of level 1, and the entry bundles. */
 const STEPS: [step: string, passes: number][] = [
   ['begin', 0],
   ['place', 0],
@@ -39,7 +39,7 @@ forEachDatabase('a writer that is killed', (database) => {
     return startProcess(LAUNCHER, { args: [PROGRAM, step, String(passes)], env }).ended
   }
 
-  it('T-114 leaves no fork at any step: the next writer goes on with the same bytes', async () => {
+  it('T-114 leaves no fork at any step, because the next writer continues with the same bytes', async () => {
     const { context, url } = instance.gateway
     const reader = logReader(url, context.logIdentity.key)
     const { db } = context.database
@@ -49,12 +49,12 @@ forEachDatabase('a writer that is killed', (database) => {
     for (const [step, passes] of STEPS) {
       digests.push(...(await addStatements(db, 300)))
       expect(await publishElsewhere(step, passes), `${step} ${passes}`).toMatchObject({ signal: 'SIGKILL', stderr: '' })
-      // A reader sees what was published before, or all that was.
+      // A reader sees the previous log or the complete new one.
       const between = await context.publishedLog.newest()
       expect(await reader.entries(between!)).toEqual(digests.slice(0, between!.size))
       seen.push(between!)
       digests.push(...(await addStatements(db, 1)))
-      // PostgreSQL takes a moment to notice that the writer is gone.
+      // PostgreSQL notices only after a moment that the writer is gone.
       const sizePublished = () => context.publishLog().then(async () => (await reader.head()).size)
       await expect.poll(sizePublished).toBe(digests.length)
       const head = await reader.head()

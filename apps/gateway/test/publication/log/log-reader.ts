@@ -1,11 +1,11 @@
-// Reads a log as strangers do, over HTTP, and believes only what its checkpoint shows.
+// Reads a log as its public readers do: over HTTP, trusting only what its checkpoint proves.
 
 import { writable } from '@svc/devnet/writable'
 import { toHex } from '@svc/protocol/bytes'
 import { readCheckpoint } from '@svc/protocol/transparency/checkpoint'
 import { isSignedBy, type NoteKey } from '@svc/protocol/transparency/note'
 import { proveConsistency, rootFromTiles } from '@svc/protocol/transparency/prove'
-import { hashAt, readEntryBundle, TILE_WIDTH, type TilePlace, tilePath } from '@svc/protocol/transparency/tiles'
+import { hashAt, readEntryBundle, TILE_WIDTH, type TilePosition, tilePath } from '@svc/protocol/transparency/tiles'
 import { isConsistent, leafHash } from '@svc/protocol/transparency/tree'
 import { expect } from 'vitest'
 import type { Db } from '../../../src/db/schema.ts'
@@ -16,7 +16,7 @@ export interface SeenHead {
 }
 
 export function logReader(url: string, key: NoteKey) {
-  async function tile(place: TilePlace): Promise<Uint8Array> {
+  async function tile(place: TilePosition): Promise<Uint8Array> {
     const response = await fetch(`${url}/log/${tilePath(place)}`)
     expect(response.status, tilePath(place)).toBe(200)
     return new Uint8Array(await response.arrayBuffer())
@@ -29,7 +29,7 @@ export function logReader(url: string, key: NoteKey) {
     return { size: checkpoint.size, root: checkpoint.root }
   }
 
-  /** All digests, each held against the tree; and the tree against the root. */
+  /** All digests. Checks each against the tree, and the tree against the root. */
   async function entries({ size, root }: SeenHead): Promise<string[]> {
     const digests: string[] = []
     for (let index = 0; index * TILE_WIDTH < size; index++) {
@@ -51,14 +51,14 @@ export function logReader(url: string, key: NoteKey) {
   return { tile, head, entries, expectGrown }
 }
 
-let made = 0
+let statementCount = 0
 
-/** As many statements, of so many receipts in turn; their digests in the order of their transactions. */
+/** Adds this many statements, rotating among the receipts, and returns their digests in the order of insertion. */
 export async function addStatements(db: Db, count: number, receipts = 1): Promise<string[]> {
   const digests: string[] = []
   while (digests.length < count) {
     const rows = Array.from({ length: Math.min(1000, count - digests.length) }, () => {
-      const number = made++
+      const number = statementCount++
       return {
         receipt_id: `rcpt_${number % receipts}`,
         sequence: 1_000_000 + number,

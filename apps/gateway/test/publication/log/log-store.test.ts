@@ -9,7 +9,7 @@ import { createPublish } from '../../../src/publication/log/publish.ts'
 import { createPublished } from '../../../src/publication/log/published.ts'
 import { addStatements, logReader } from './log-reader.ts'
 
-it('LOG-17 keeps the log in a bucket, finishes what an outage cut off, and writes lost tiles again', async () => {
+it('LOG-17 stores the log in a bucket, finishes an interrupted write, and rewrites lost tiles', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'svc-log-bucket-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const server = await startS3BucketServer({ folder })
@@ -31,12 +31,12 @@ it('LOG-17 keeps the log in a bucket, finishes what an outage cut off, and write
   server.fail({ at: /GET/, fault: { status: 403, code: 'AccessDenied' } })
   await expect(context.publishLog()).rejects.toThrow('closed')
   expectRefusal(await instance.send('GET', '/log/tile/entries/001.p/43'), 503, 'STORAGE_UNAVAILABLE')
-  // The last checkpoint that was read is good for a second.
+  // A checkpoint is cached for a second.
   await expect.poll(() => context.transparencyLog.proof(digests[299]!)).toBeNull()
   server.recover()
   await context.logFiles.remove('tile/0/001.p/44')
   await context.logFiles.remove('tile/entries/000')
-  // By a process that has just started.
+  // A process that has just started reads without a cache.
   const published = createPublished(context.logFiles, context.logIdentity.key)
   await createPublish({ ...context, identity: context.logIdentity, files: context.logFiles, published })()
   expect(await context.logFiles.read('tile/entries/000')).toHaveLength(256 * 34)
@@ -59,7 +59,7 @@ it('LOG-18 the origin and the key are fixed with the first checkpoint', async ()
   await instance.gateway.context.publishLog()
   await instance.close()
 
-  await expect(open({ LOG_ORIGIN: 'third.example/log' })).rejects.toThrow('is second.example/log, and stays it')
+  await expect(open({ LOG_ORIGIN: 'third.example/log' })).rejects.toThrow('is second.example/log, which cannot change')
   const other = await open({ LOG_KEY: key('0c') })
   expect(other.gateway.context.logIdentity.key).toEqual(instance.gateway.context.logIdentity.key)
   const { body } = await other.send<{ warnings: string[] }>('GET', '/health')
@@ -71,7 +71,7 @@ it('LOG-18 the origin and the key are fixed with the first checkpoint', async ()
 
   await writeFile(join(folder, 'policy'), 'witness nobody\n')
   await expect(open({ LOG_POLICY_FILE: join(folder, 'policy') })).rejects.toThrow(
-    'LOG_POLICY_FILE is no policy: line 1',
+    'LOG_POLICY_FILE is not a policy: line 1',
   )
   await expect(open({ LOG_POLICY_FILE: join(folder, 'none') })).rejects.toThrow(join(folder, 'none'))
 })

@@ -3,7 +3,7 @@ import { fromHex } from '@svc/protocol/bytes'
 import { expect, it } from 'vitest'
 import trees from '../../../../../vectors/transparency/trees.json' with { type: 'json' }
 
-/** Of Sigstore; the package exports no names. It throws for a proof that does not hold. */
+/** Sigstore's verifier, which its package does not export by name. It throws for an invalid proof. */
 type VerifyInclusion = (
   entry: { canonicalizedBody: Uint8Array; inclusionProof: { logIndex: string; hashes: Uint8Array[] } },
   checkpoint: { logSize: bigint; logHash: Uint8Array },

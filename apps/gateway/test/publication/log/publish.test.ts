@@ -17,13 +17,13 @@ forEachDatabase('the log', (database) => {
   })
   afterAll(() => instance.close())
 
-  const room = () => instance.gateway.context
+  const context = () => instance.gateway.context
   const db = () => instance.gateway.context.database.db
-  const reader = () => logReader(instance.gateway.url, room().logIdentity.key)
+  const reader = () => logReader(instance.gateway.url, context().logIdentity.key)
   const get = (path: string) => fetch(instance.gateway.url + path)
 
-  it('LOG-10 LOG-12 has every statement in the order of its transaction, and leads to no receipt', async () => {
-    const start = (await room().publishedLog.newest())?.size ?? 0
+  it('LOG-10 LOG-12 contains every statement in the order of its transaction, and reveals no receipt', async () => {
+    const start = (await context().publishedLog.newest())?.size ?? 0
     const lockers = [await instance.locker(ed25519Identity()), await instance.locker(ed25519Identity())]
     const digests: string[] = []
     for (const text of ['1', '2']) {
@@ -31,7 +31,7 @@ forEachDatabase('the log', (database) => {
         await locker.put('a', text)
         digests.push((await attest(instance, locker)).attestation.envelope!.statement_digest)
       }
-      await room().publishLog()
+      await context().publishLog()
     }
     // A record of the oracle era has no digest.
     const old = { receipt_id: 'rcpt_old', sequence: 0, locker_id: 'old', snapshot_key: 'old', record: '{}' }
@@ -39,14 +39,14 @@ forEachDatabase('the log', (database) => {
       .insertInto('statements')
       .values({ ...old, statement_digest: null, anchor: null, issued_at: 0 })
       .execute()
-    expect(await room().publishLog()).toBe(false)
+    expect(await context().publishLog()).toBe(false)
 
     const head = await reader().head()
     expect((await reader().entries(head)).slice(start)).toEqual(digests)
     const state = await instance.send<LogState>('GET', '/v1/log')
     expect(state.body).toMatchObject({
-      origin: room().logIdentity.key.name,
-      vkey: formatKey(room().logIdentity.key),
+      origin: context().logIdentity.key.name,
+      vkey: formatKey(context().logIdentity.key),
       size: start + 4,
       root: toHex(head.root),
     })
@@ -73,15 +73,15 @@ forEachDatabase('the log', (database) => {
     expectRefusal(await instance.send('GET', '/v1/log/proof?statement_digest=x'), 422, 'validation_error')
   })
 
-  it('LOG-13 grows by thousands at a time, and each checkpoint holds the one before', async () => {
+  it('LOG-13 grows by thousands per checkpoint, and each checkpoint extends the previous one', async () => {
     await addStatements(db(), 1)
-    await room().publishLog()
+    await context().publishLog()
     const start = await reader().head()
     const added = await addStatements(db(), 20_500, 7)
     const heads = [start]
     let isMore = true
     while (isMore) {
-      isMore = await room().publishLog()
+      isMore = await context().publishLog()
       heads.push(await reader().head())
     }
     expect(heads.map(({ size }) => size - start.size)).toEqual([0, 10_000, 20_000, 20_500])
@@ -92,15 +92,15 @@ forEachDatabase('the log', (database) => {
     expect(proves(proof, fromHex(added[9999]!) as Uint8Array)).toBe(true)
   })
 
-  it('LOG-14 has one writer over all replicas, and a replica with a folder of its own serves the same log', async () => {
+  it('LOG-14 has one writer among all replicas, and a replica with its own folder serves the same log', async () => {
     const replica = await openTestGateway({ DATABASE_URL: database.url, LOG_STORE: '' })
     try {
       const other = replica.gateway.context
-      expect(other.logIdentity).toEqual({ ...room().logIdentity, signer: expect.anything() })
+      expect(other.logIdentity).toEqual({ ...context().logIdentity, signer: expect.anything() })
       for (let round = 0; round < 5; round++) {
-        await Promise.all([addStatements(db(), 30), other.publishLog(), room().publishLog(), other.publishLog()])
+        await Promise.all([addStatements(db(), 30), other.publishLog(), context().publishLog(), other.publishLog()])
       }
-      await room().publishLog()
+      await context().publishLog()
       await other.publishLog()
       const heads = [await reader().head(), await logReader(replica.gateway.url, other.logIdentity.key).head()]
       expect(heads[1]).toEqual(heads[0])
@@ -126,7 +126,7 @@ describe('the tiles of a log of 304 entries', () => {
   afterAll(() => instance.close())
   const get = (path: string, headers: Record<string, string> = {}) => fetch(instance.gateway.url + path, { headers })
 
-  it('LOG-11 serves tiles for ever and checkpoints for seconds, to every web page', async () => {
+  it('LOG-11 serves tiles as immutable and checkpoints for seconds, to pages of any origin', async () => {
     const checkpoint = await get('/log/checkpoint', { origin: 'https://reader.example' })
     const headers = Object.fromEntries(checkpoint.headers)
     expect(headers).toMatchObject({
@@ -149,7 +149,7 @@ describe('the tiles of a log of 304 entries', () => {
     expect((await get('/log/tile/0/000', { 'if-none-match': '"0/000"' })).status).toBe(304)
     const asked = await fetch(`${instance.gateway.url}/log/tile/0/001.p/48`, { method: 'HEAD' })
     expect([asked.status, asked.headers.get('content-length')]).toEqual([200, `${48 * 32}`])
-    // What an earlier checkpoint named is the beginning of what is there now.
+    // The partial tile of an earlier checkpoint is a prefix of the present tile.
     const part = Buffer.from(await (await get('/log/tile/0/000.p/7')).arrayBuffer())
     expect(part.equals(bytes.subarray(0, 7 * 32))).toBe(true)
     const bundle = Buffer.from(await (await get('/log/tile/entries/001.p/3')).arrayBuffer())
@@ -162,12 +162,12 @@ describe('the tiles of a log of 304 entries', () => {
   it.each([
     ['0/002', 'beyond the size'],
     ['0/001', 'not full yet'],
-    ['0/001.p/49', 'wider than it is'],
+    ['0/001.p/49', 'wider than the tile'],
     ['1/001', 'beyond the level'],
     ['entries/001.p/49', 'entries beyond the size'],
-    ['0/000/..%2f..%2f..%2flog.key', 'a way out'],
-    ['0/%00', 'a zero byte'],
-    ['checkpoint', 'no tile'],
+    ['0/000/..%2f..%2f..%2flog.key', 'a path traversal'],
+    ['0/%00', 'a null byte'],
+    ['checkpoint', 'not a tile'],
   ])('LOG-11 has no tile %s: %s', async (path) => {
     const { status, body } = await instance.send<{ error: string }>('GET', `/log/tile/${path}`)
     expect([400, 404, 422]).toContain(status)

@@ -24,7 +24,7 @@ forEachDatabase('a database that is behind its published log', (database) => {
   let variables: Variables & Record<string, string>
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'svc-log-restored-'))
-    // Without a logbook, so that only the log can tell.
+    // There is no logbook, so that only the log reveals the loss.
     variables = { DATA_DIR: folder, DATABASE_URL: database.url, LOGBOOK_DIR: 'off', LOG_STORE: join(folder, 'log') }
   })
   afterAll(async () => {
@@ -41,7 +41,7 @@ forEachDatabase('a database that is behind its published log', (database) => {
   const readerOf = ({ gateway }: TestGateway) => logReader(gateway.url, gateway.context.logIdentity.key)
   const dbOf = ({ gateway }: TestGateway) => gateway.context.database.db
 
-  it('LOG-16 refuses a place where another log is published', async () => {
+  it('LOG-16 refuses a location where another log is published', async () => {
     const signer = ed25519Signer(Buffer.alloc(32, 9))
     const other = { name: 'other.example/log', type: 'log' as const, publicKey: signer.publicKey }
     const elsewhere = await mkdtemp(join(folder, 'other-'))
@@ -55,7 +55,7 @@ forEachDatabase('a database that is behind its published log', (database) => {
   })
 
   describe('from its loss to another log', { shuffle: false }, () => {
-    it('T-37 LOG-16 signs nothing, says why, and goes on from the published log once it is restored', async () => {
+    it('T-37 LOG-16 signs nothing, reports why, and continues from the published log after a replay', async () => {
       let instance = await openTestGateway(variables)
       const locker = await instance.locker(ed25519Identity())
       await locker.put('a', '1')
@@ -74,9 +74,9 @@ forEachDatabase('a database that is behind its published log', (database) => {
         .where('statement_digest', 'in', lost)
         .execute()
       await instance.gateway.context.publishLog()
-      const seen = await readerOf(instance).head()
-      const entries = await readerOf(instance).entries(seen)
-      expect(seen.size).toBe(804)
+      const lostHead = await readerOf(instance).head()
+      const entries = await readerOf(instance).entries(lostHead)
+      expect(lostHead.size).toBe(804)
       await instance.close()
       await copyDatabase(database, 'backup')
 
@@ -88,8 +88,8 @@ forEachDatabase('a database that is behind its published log', (database) => {
       })
       expectRefusal(await askToAttest(instance, locker), 503, 'database_behind')
       await expect(instance.gateway.context.publishLog()).rejects.toThrow('older than what this gateway has signed')
-      // The log itself can be read.
-      expect(await readerOf(instance).head()).toEqual(seen)
+      // The log itself stays readable.
+      expect(await readerOf(instance).head()).toEqual(lostHead)
       const shown = await command('log')
       expect([shown.code, JSON.parse(shown.stdout)], shown.stderr).toEqual([
         1,
@@ -98,21 +98,21 @@ forEachDatabase('a database that is behind its published log', (database) => {
       const restored = await command('replay', '--reason', 'restored the backup')
       expect(restored.code, restored.stdout).toBe(0)
       expect((await untilState(instance, 'current')).continuity).toMatchObject({ log: 'ok' })
-      // What waited in the backup was logged since, at its place; what is rebuilt later has its place already.
+      // Statements pending in the backup keep the positions that the log has given them since, and so do rebuilt ones.
       await instance.gateway.context.publishLog()
-      expect(await readerOf(instance).head()).toEqual(seen)
+      expect(await readerOf(instance).head()).toEqual(lostHead)
       await writable(dbOf(instance)).insertInto('statements').values(rows).execute()
       const more = await addStatements(dbOf(instance), 20)
       await instance.gateway.context.publishLog()
       const head = await readerOf(instance).head()
-      await readerOf(instance).expectGrown(seen, head)
+      await readerOf(instance).expectGrown(lostHead, head)
       expect(await readerOf(instance).entries(head)).toEqual([...entries, ...more])
       const audit = await dbOf(instance).selectFrom('audit_log').select(['action', 'reason']).execute()
       expect(audit).toEqual([{ action: 'replay', reason: 'restored the backup' }])
       await instance.close()
     })
 
-    it('T-37 LOG-16 never mixes another history of the same database, published elsewhere, with this one', async () => {
+    it('T-37 LOG-16 never mixes the log with a history of the same database that was published elsewhere', async () => {
       await copyDatabase(database, 'backup')
       let instance = await openTestGateway({ ...variables, LOG_STORE: join(folder, 'elsewhere') })
       await addStatements(dbOf(instance), 1000)
@@ -141,7 +141,7 @@ forEachDatabase('a database that is behind its published log', (database) => {
     let ended: { origin: string; vkey: string; checkpoints: string[] }
     const origin = 'gateway.example/log-2'
 
-    it('LOG-51 LOG-52 ends a log that has forked by decision', async () => {
+    it('LOG-51 LOG-52 the admin ends a log that has forked', async () => {
       const instance = await openTestGateway(variables)
       await untilState(instance, 'behind')
       oldKey = instance.gateway.context.logIdentity.key
@@ -154,9 +154,9 @@ forEachDatabase('a database that is behind its published log', (database) => {
       expect(begun.stderr).toContain('LOG_STORE')
       ended = JSON.parse(begun.stdout.slice(begun.stdout.indexOf('{'), begun.stdout.lastIndexOf('}') + 1)).ended
       expect([ended.origin, ended.vkey]).toEqual([oldKey.name, formatKey(oldKey)])
-      // Both faces of the log that forked, signed by its key.
+      // Both checkpoints of the forked log, signed by its key.
       expect(ended.checkpoints.map((text) => readCheckpoint(text))).toMatchObject([{ size: 1304 }, { size: 824 }])
-      // Who has not started again signs nothing.
+      // A process that has not restarted signs nothing.
       await untilState(instance, 'behind')
       await expect(instance.gateway.context.publishLog()).rejects.toThrow('older than what this gateway has signed')
       await instance.close()
@@ -188,10 +188,10 @@ forEachDatabase('a database that is behind its published log', (database) => {
         ['it has forked', { ...ended, next: origin }],
       ])
 
-      // As if another log had begun while this process was at work.
+      // Simulates another log that begins while this process is running.
       await addStatements(dbOf(instance), 1)
       await writable(dbOf(instance)).updateTable('logs').set({ origin: 'gateway.example/log-3' }).execute()
-      await expect(instance.gateway.context.publishLog()).rejects.toThrow('another log has begun')
+      await expect(instance.gateway.context.publishLog()).rejects.toThrow('another log has started')
       await writable(dbOf(instance)).updateTable('logs').set({ origin }).execute()
       await instance.gateway.context.publishLog()
       expect((await readerOf(instance).head()).size).toBe(digests.length + 1)

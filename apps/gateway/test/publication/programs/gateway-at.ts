@@ -1,4 +1,4 @@
-// A gateway whose clock stands still at the time given as argument. Prints its URL. With `anchor-log` it then publishes
+// A gateway whose clock is fixed at the time given as argument. Prints its URL. With `anchor-log` it then publishes
 // the newest checkpoint of its log.
 
 import { writeSync } from 'node:fs'

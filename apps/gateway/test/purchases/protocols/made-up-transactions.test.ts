@@ -1,4 +1,4 @@
-// Transactions of the primary chain: as the gateway, the verifier and the library of the chain read them.
+// Transactions of the primary chain as read by the gateway, by the verifier and by the chain's library.
 
 import { getCompiledTransactionMessageDecoder, getTransactionDecoder } from '@solana/kit'
 import { PRIMARY } from '@svc/api/networks'
@@ -22,9 +22,9 @@ const LEG = {
   decimals: 9,
   payReqId: PAY_REQ_ID,
 }
-/** It is never asked to send, so it needs no node. */
+/** These tests send nothing, so no node is needed. */
 const settler = createSolanaSettler(PRIMARY, { rpcUrls: [], quorum: 1 }, new Uint8Array(32).fill(1))
-/** Before the message: the number of signatures, and one of them. */
+/** The bytes before the message: the number of signatures and one signature. */
 const SIGNED_BYTES = 65
 
 it('T-129 T-52 no made-up input breaks the rules of transactions of the primary chain', async () => {
@@ -36,15 +36,15 @@ it('T-129 T-52 no made-up input breaks the rules of transactions of the primary 
       maxBytes: 4096,
       async rule(input) {
         const isGenuine = messages.some((message) => withSignature(message).equals(input))
-        must((inspected(input) === 'payment') === isGenuine, 'takes a payment that was not signed')
+        must((inspected(input) === 'payment') === isGenuine, 'accepts a payment that was not signed')
         checkReaders(input)
         const payload = { transaction: Buffer.from(input).toString('base64') }
         const id = settler.paymentId(payload)
         must(
           (await settler.signer(payload, {} as X402Leg)) === null || id !== null,
-          'somebody signed what is no payment',
+          'a transaction that is no payment was signed',
         )
-        // Signed again, so that more than the signature is looked at.
+        // Sign it again, so that more than the signature is checked.
         if (input.length > SIGNED_BYTES) checkSigned(withSignature(input.subarray(SIGNED_BYTES)))
       },
     }),
@@ -61,8 +61,8 @@ function checkReaders(bytes: Uint8Array): WireTransaction | null {
   if (!ours) return null
   const transaction = getTransactionDecoder().decode(bytes)
   const message = getCompiledTransactionMessageDecoder().decode(transaction.messageBytes)
-  if (message.version !== 'legacy' && message.version !== 0) throw new Error('another version')
-  mustEqual(ours.keys.map(toBase58), message.staticAccounts, 'reads other accounts than the library')
+  if (message.version !== 'legacy' && message.version !== 0) throw new Error('unexpected transaction version')
+  mustEqual(ours.keys.map(toBase58), message.staticAccounts, 'the accounts differ from those of the library')
   mustEqual(
     ours.instructions,
     message.instructions.map(({ programAddressIndex, accountIndices = [], data = new Uint8Array() }) => ({
@@ -70,20 +70,20 @@ function checkReaders(bytes: Uint8Array): WireTransaction | null {
       accounts: [...accountIndices],
       data: new Uint8Array(data),
     })),
-    'reads other instructions than the library',
+    'the instructions differ from those of the library',
   )
   if (!verifiers) return ours
   mustEqual(
     verifiers.signers,
     ours.keys.slice(0, ours.signatures.length).map(toBase58),
-    'the verifier reads other signers',
+    'the signers differ from those of the verifier',
   )
   const named = ours.instructions.map(({ program, data }) => ({ program: toBase58(ours.keys[program]!), data }))
-  mustEqual(verifiers.instructions, named, 'the verifier reads other instructions')
+  mustEqual(verifiers.instructions, named, 'the instructions differ from those of the verifier')
   return ours
 }
 
-/** What is taken for a payment moves the money of the leg, and nothing else. */
+/** A transaction accepted as a payment moves the amount of the leg and nothing else. */
 function checkSigned(bytes: Uint8Array): void {
   const transaction = checkReaders(bytes)
   if (inspected(bytes) !== 'payment') return
@@ -91,7 +91,7 @@ function checkSigned(bytes: Uint8Array): void {
   const moving = instructions.filter(({ program }) => keys[program]!.every((byte) => byte === 0))
   const [transfer, ...more] = moving
   const [from, to, ...others] = transfer!.accounts.map((account) => toBase58(keys[account]!))
-  must(signatures.length === 1 && more.length === 0 && others.length === 0, 'takes a payment that does more')
-  must(from === PAYER && to === TREASURY, 'takes a payment to somebody else')
-  must(Buffer.from(transfer!.data).readBigUInt64LE(4) === LEG.amount, 'takes a payment of another amount')
+  must(signatures.length === 1 && more.length === 0 && others.length === 0, 'accepts a payment that does more')
+  must(from === PAYER && to === TREASURY, 'accepts a payment to another account')
+  must(Buffer.from(transfer!.data).readBigUInt64LE(4) === LEG.amount, 'accepts a payment of another amount')
 }

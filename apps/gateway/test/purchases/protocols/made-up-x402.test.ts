@@ -1,4 +1,4 @@
-// Headers of x402: signed payments and sign-ins. An example is JSON, which the header has in base64.
+// Headers of x402: signed payments and sign-ins. The header contains each example as base64 of its JSON.
 
 import { PRIMARY } from '@svc/api/networks'
 import { problemWith } from '@svc/devnet/properties/made-up-input'
@@ -9,7 +9,7 @@ import { expect, it } from 'vitest'
 import { readPaymentSignature } from '../../../src/purchases/protocols/x402/payment-signature.ts'
 import { readSignIn, SignInRefused, signInChallenge } from '../../../src/purchases/protocols/x402/sign-in.ts'
 
-const DOOR = { url: 'https://gateway.example/v1/x402/storage', now: 1_800_000_000 }
+const ENDPOINT = { url: 'https://gateway.example/v1/x402/storage', now: 1_800_000_000 }
 const ADDRESS = `0x${'11'.repeat(20)}`
 const ACCEPTED = {
   scheme: 'exact',
@@ -21,7 +21,7 @@ const ACCEPTED = {
 }
 
 it('T-129 T-52 no made-up input breaks the rules of x402 headers', async () => {
-  const { info } = signInChallenge(DOOR, (length) => new Uint8Array(length))
+  const { info } = signInChallenge(ENDPOINT, (length) => new Uint8Array(length))
   const authorization = {
     from: ADDRESS,
     to: ADDRESS,
@@ -62,12 +62,12 @@ it('T-129 T-52 no made-up input breaks the rules of x402 headers', async () => {
 
 function checkHeader(header: string): void {
   const payment = accepted(ServiceError, () => readPaymentSignature(header))
-  if (payment) must(/^pr_[0-9a-f]{32}$/.test(payment.accepted.extra.pay_req_id), 'takes a payment for no quote')
-  const signIn = accepted(SignInRefused, () => readSignIn(header, DOOR))
+  if (payment) must(/^pr_[0-9a-f]{32}$/.test(payment.accepted.extra.pay_req_id), 'accepts a payment for no quote')
+  const signIn = accepted(SignInRefused, () => readSignIn(header, ENDPOINT))
   if (!signIn) return
   const { iat, exp, bytes } = signIn
-  must(exp > DOOR.now && iat <= DOOR.now + 60 && exp - iat <= 300, 'takes a sign-in of another time')
+  must(exp > ENDPOINT.now && iat <= ENDPOINT.now + 60 && exp - iat <= 300, 'accepts a sign-in of another time')
   const signed = Buffer.from(bytes).toString()
-  must(signed.startsWith('gateway.example wants you to sign in'), 'takes a sign-in of another place')
-  must(signed.includes(`\nURI: ${DOOR.url}\n`), 'takes a sign-in for another door')
+  must(signed.startsWith('gateway.example wants you to sign in'), 'accepts a sign-in of another site')
+  must(signed.includes(`\nURI: ${ENDPOINT.url}\n`), 'accepts a sign-in for another endpoint')
 }

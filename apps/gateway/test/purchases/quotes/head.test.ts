@@ -11,22 +11,22 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { challengesIn, evmClient, payableWith } from '../protocols/mpp/mpp-testbed.ts'
 import { encoded, FAMILIES, signFor, walletOn } from '../protocols/x402/x402-testbed.ts'
 
-/** The default of nginx for the head of an answer (`proxy_buffer_size`). */
+/** The default limit of nginx for the head of a response (`proxy_buffer_size`). */
 const PROXY_BYTES = 4096
 
 const label = 'a'.repeat(60)
 const EACH = ['SOL solana', 'USDC eip155', 'USDC solana']
-/** What fits into the head of a plain quote: legs and methods of challenges. */
+/** The legs and challenge methods that fit into the head of a plain quote. */
 const HOSTS: [string, string[], string[]][] = [
   ['storage.gateway.example', EACH, ['solana', 'evm']],
   ['storage-gateway.eu-central-1.production.company.example/storage/gateway', EACH, ['solana', 'evm']],
   [`${label}.${label}.${label}.${label}.example`, ['SOL solana'], ['solana']],
 ]
 
-/** The dearest order: its amounts are the longest. */
+/** The most expensive order, whose amounts are the longest. */
 const ORDER = { units: 1_000_000, provider: 'arweave' }
 
-// By the real clock: stock clients look at when a challenge expires.
+// The clock is real, because stock clients check when a challenge expires.
 let market: Market
 beforeAll(async () => {
   market = await openMarket({ now: Date.now })
@@ -50,7 +50,7 @@ function ask(
   return headOf(shop.gateway.url + path, { headers: json, ...sent })
 }
 
-/** How many legs that can be signed for fit into a head. */
+/** The number of legs for signed payments that fit into a head. */
 const X402_LEGS = 3
 
 function legsIn({ headers }: Pick<Head, 'headers'>): string[] {
@@ -67,7 +67,7 @@ describe.each(HOSTS)('a gateway at https://%s', (host, legs, methods) => {
   }
 
   it.each([[{}], [{ 'accept-payment': 'solana/charge;q=0.1, evm/charge' }]])(
-    'ADD-01 T-100 a quote of every leg has a head below 4 kB, asked for with %j',
+    'ADD-01 T-100 a quote of every leg has a head below 4 kB for the request headers %j',
     async (headers) => {
       const { body } = await shop.send<Quote>('POST', '/v1/storage/request', ORDER, headers)
       expect(body.accepts).toHaveLength(ASSETS.length)

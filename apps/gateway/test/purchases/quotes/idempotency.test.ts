@@ -22,7 +22,7 @@ async function idUnder(key: string, seller = shop): Promise<string> {
 }
 
 describe('a quote under an Idempotency-Key', () => {
-  it('PAY-06 STATE-01 the same key and body get the same quote and header after prices changed', async () => {
+  it('PAY-06 STATE-01 the same key and body get the same quote and header after prices change', async () => {
     const key = randomUUID()
     const first = await ask(key, { units: 2, provider: 'gcs' })
     market.chains.rates.setPrice('SOL', '250')
@@ -45,7 +45,7 @@ describe('a quote under an Idempotency-Key', () => {
     },
   )
 
-  it('PAY-06 PAY-07 fields that the gateway does not know count as a part of the body, at any depth', async () => {
+  it('PAY-06 PAY-07 unknown fields count as part of the body at any depth', async () => {
     const key = randomUUID()
     const first = await ask(key, { units: 1, note: { b: [0.5, 'x'], a: 1 } })
     expect(first.status).toBe(402)
@@ -54,7 +54,7 @@ describe('a quote under an Idempotency-Key', () => {
       expectError(await ask(key, { units: 1, note }), 409, 'idempotency_conflict')
   })
 
-  it('PAY-06 a key that release 1.1.0 stored gets its quote again', async () => {
+  it('PAY-06 a key stored by release 1.1.0 gets its quote again', async () => {
     const key = randomUUID()
     const order = { units: 2, provider: 'gcs' }
     const { body } = await ask(key, order)
@@ -78,14 +78,14 @@ describe('a quote under an Idempotency-Key', () => {
     expect(reply.body).toMatchObject({ detail: [{ loc: ['header', 'Idempotency-Key'] }] })
   })
 
-  it('PAY-06 a refused order leaves its key free', async () => {
+  it('PAY-06 a refused order does not use up its key', async () => {
     const key = randomUUID()
     expectError(await ask(key, { units: 0 }), 422, 'validation_error')
     expectError(await ask(key, { units: 1, pay_asset: 'DOGE' }), 400, 'leg_not_in_quote')
     expect(await idUnder(key)).toMatch(/^pr_/)
   })
 
-  it('PAY-06 an unpaid quote is replaced under its key once it has expired, not before', async () => {
+  it('PAY-06 an unpaid quote is replaced under its key only after it has expired', async () => {
     const key = randomUUID()
     const id = await idUnder(key)
     market.clock.advance(300)
@@ -115,8 +115,8 @@ describe('a quote under an Idempotency-Key', () => {
     const last = randomUUID()
     await idUnder(last)
     await shop.gateway.context.queue.drain()
-    const kept = await shop.gateway.context.database.db.selectFrom('idempotency_keys').selectAll().execute()
-    expect(kept.map((row) => row.idempotency_key)).toEqual([last])
+    const remaining = await shop.gateway.context.database.db.selectFrom('idempotency_keys').selectAll().execute()
+    expect(remaining.map((row) => row.idempotency_key)).toEqual([last])
   })
 })
 
@@ -126,13 +126,13 @@ describe('an Idempotency-Key and the address of its client', () => {
     behindProxy.send<Quote>('POST', path, order, { 'idempotency-key': key, 'x-forwarded-for': address })
 
   it.each(['/v1/storage/request', '/v1/x402/storage'])(
-    'PAY-07 T-27 a key that can be guessed gives a stranger neither the quote nor a 409: %s',
+    'PAY-07 T-27 a guessable key gives another address neither the quote nor a 409: %s',
     async (path) => {
       for (const squatted of [false, true]) {
         const key = `order-${path.length}-${squatted}`
-        const [owner, stranger] = squatted ? ['203.0.113.9', '198.51.100.7'] : ['198.51.100.7', '203.0.113.9']
+        const [owner, other] = squatted ? ['203.0.113.9', '198.51.100.7'] : ['198.51.100.7', '203.0.113.9']
         const first = await askFrom(owner, key, { units: 1 }, path)
-        const others = await askFrom(stranger, key, { units: 1 }, path)
+        const others = await askFrom(other, key, { units: 1 }, path)
         const third = await askFrom('192.0.2.1', key, { units: 2 }, path)
         expect([first.status, others.status, third.status]).toEqual([402, 402, 402])
         expect(new Set([first, others, third].map(({ body }) => body.accepts[0]?.extra.pay_req_id)).size).toBe(3)
@@ -143,7 +143,7 @@ describe('an Idempotency-Key and the address of its client', () => {
     },
   )
 
-  it('PAY-06 a client keeps such a key within its IPv6 network', async () => {
+  it('PAY-06 such a key stays valid within the IPv6 network of its client', async () => {
     const first = await askFrom('2001:db8:1:2::1', 'my-order')
     expect((await askFrom('2001:db8:1:2:ffff::', 'my-order')).body).toEqual(first.body)
     expect(payReqId((await askFrom('2001:db8:1:3::1', 'my-order')).body)).not.toBe(payReqId(first.body))
@@ -155,7 +155,7 @@ describe('an Idempotency-Key and the address of its client', () => {
     ['a UUID of time and random bits', '01980f2e-8f5b-7c3d-9a4e-2b6f1d7c8e90'],
     ['16 bytes in hexadecimal', '5c80b86975c31468c76c91411984371d'],
     ['a SHA-256', hash('sha256', 'a signature')],
-  ])('PAY-06 PAY-07 a key that cannot be guessed is the same from every address: %s', async (_, key) => {
+  ])('PAY-06 PAY-07 an unguessable key works from every address: %s', async (_, key) => {
     const first = await askFrom('198.51.100.7', key)
     expect((await askFrom('203.0.113.9', key)).body).toEqual(first.body)
     expectError(await askFrom('203.0.113.9', key, { units: 2 }), 409, 'idempotency_conflict')
@@ -168,36 +168,36 @@ describe('an Idempotency-Key and the address of its client', () => {
     ['a UUID typed by hand', '00000000-0000-4000-8000-00000000000a'],
     ['a UUID of time and machine', 'c232ab00-9414-11ec-b3c8-9f6bdeced846'],
     ['a UUID of a name', '2ed6657d-e927-568b-95e1-2665a8aea6a2'],
-  ])('PAY-06 T-27 a long key that may still be guessed is bound to its address: %s', async (_, key) => {
+  ])('PAY-06 T-27 a long but guessable key is bound to its address: %s', async (_, key) => {
     const ids = [await askFrom('198.51.100.7', key), await askFrom('203.0.113.9', key)].map(({ body }) =>
       payReqId(body),
     )
     expect(ids[0]).not.toBe(ids[1])
   })
 
-  it('T-27 ADD-31 a short key that release 1.1.0 stored gets its quote again, and is free for another order', async () => {
+  it('T-27 ADD-31 a short key stored by release 1.1.0 gets its quote again, but allows another order', async () => {
     const { body } = await behindProxy.send<Quote>('POST', '/v1/storage/request', { units: 1 })
     const { db } = behindProxy.gateway.context.database
-    const kept = {
+    const remaining = {
       idempotency_key: 'an-order',
       body_sha256: hash('sha256', '[1,null,null,null]'),
       pay_req_id: payReqId(body),
       created_at: Math.floor(market.clock.now() / 1000),
     }
-    await writable(db).insertInto('idempotency_keys').values(kept).execute()
-    expect(payReqId((await askFrom('198.51.100.7', 'an-order')).body)).toBe(kept.pay_req_id)
+    await writable(db).insertInto('idempotency_keys').values(remaining).execute()
+    expect(payReqId((await askFrom('198.51.100.7', 'an-order')).body)).toBe(remaining.pay_req_id)
     const other = await askFrom('203.0.113.9', 'an-order', { units: 2 })
     expect(other.status).toBe(402)
     expect((await askFrom('203.0.113.9', 'an-order', { units: 2 })).body).toEqual(other.body)
     market.clock.advance(301)
     const next = payReqId((await askFrom('198.51.100.7', 'an-order')).body)
-    expect(next).not.toBe(kept.pay_req_id)
+    expect(next).not.toBe(remaining.pay_req_id)
     expect(payReqId((await askFrom('192.0.2.1', 'an-order')).body)).not.toBe(next)
   })
 })
 
 describe.each(['sqlite', 'postgres'] as const)('concurrent requests with one key (%s)', (dialect) => {
-  it('PAY-06 concurrent requests with one key at two gateways get one quote, also when it replaces an expired one', async () => {
+  it('PAY-06 concurrent requests with one key at two gateways get one quote, even when it replaces an expired one', async () => {
     const database = await createFreshDatabase(dialect)
     onTestFinished(database.drop)
     const sellers = [

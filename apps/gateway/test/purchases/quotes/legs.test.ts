@@ -20,7 +20,7 @@ const PRIMARY_LEGS = PRIMARY_ASSETS.map(primaryLeg)
 const EVM_LEGS = EVM_ASSETS.map(evmLeg)
 const hasAddress = ({ address }: Asset) => typeof address === 'string'
 
-/** By these ids alone, so that a leg on any other network shows. */
+/** Only these ids are known, so that a leg on any other network fails the test. */
 const NETWORKS: Record<string, string> = {
   'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp': 'primary',
   'eip155:143': 'evm',
@@ -39,8 +39,8 @@ async function legsOf(seller: TestGateway, choice: object) {
   return accepts.map(({ network, extra }) => `${extra.name} ${NETWORKS[network] ?? network}`)
 }
 
-describe('which legs a quote covers', () => {
-  it('PAY-04 PAY-10 a quote has all legs in table order when the buyer names none', async () => {
+describe('the legs of a quote', () => {
+  it('PAY-04 PAY-10 a quote has all legs in table order unless the buyer chooses one', async () => {
     expect(await legsOf(shop, {})).toEqual([...PRIMARY_LEGS, ...EVM_LEGS])
   })
 
@@ -64,7 +64,7 @@ describe('which legs a quote covers', () => {
   it.each([
     [{ pay_network: 'evm-mainnet', pay_asset: 'usdt' }, 'USDT on evm-mainnet not in quote'],
     [{ pay_asset: 'DOGE' }, 'DOGE on any network not in quote'],
-  ])('PAY-48 ERR-05 a network and asset that are not offered are a 400: %j', async (choice, message) => {
+  ])('PAY-48 ERR-05 an unavailable network and asset are a 400: %j', async (choice, message) => {
     const reply = await shop.send('POST', '/v1/storage/request', { units: 1, ...choice })
     expectError(reply, 400, 'leg_not_in_quote')
     expect(reply.body).toMatchObject({ message })
@@ -97,7 +97,7 @@ describe('legs by configuration', () => {
     expect(reply.body).toMatchObject({ message: 'USDC on primary-mainnet not in quote' })
   })
 
-  it('PAY-19 VER-20 a treasury without token accounts is named in /health, with what to do, until they exist', async () => {
+  it('PAY-19 VER-20 /health lists missing token accounts of the treasury with the next step until they exist', async () => {
     const PRIMARY_TREASURY = 'CktRuQ2mttgRGkXJtyksdKHjUdc2C4TgDzyB98oEzy8'
     const withoutBeta = (market.chains.variables.TOKENS ?? '').replace(/primary\.BETA=[^,]+,?/, '')
     const seller = await market.open({ PRIMARY_TREASURY, TOKENS: withoutBeta })
@@ -129,7 +129,7 @@ describe('legs by configuration', () => {
     await seller.close()
   })
 
-  it('VER-20 a chain that is not set up is listed in /health, and is no warning', async () => {
+  it('VER-20 a chain that is not configured is listed in /health without a warning', async () => {
     const seller = await market.open({ ...WITHOUT_EVM })
     const { warnings = [], not_offered } = (await seller.send<Health>('GET', '/health')).body
     expect(warnings.join()).not.toContain('EVM')
@@ -144,7 +144,7 @@ describe('legs by configuration', () => {
     await seller.close()
   })
 
-  it('PAY-19 VER-20 while no node answers, /health says that token accounts are not known, and does not wait', async () => {
+  it('PAY-19 VER-20 /health reports unknown token accounts without waiting while no node answers', async () => {
     const node = await startFaultyNode(market.chains.primary.url, () => null)
     const seller = await market.open({ ...WITHOUT_EVM, PRIMARY_RPC_URLS: node.url })
     const { not_offered = [] } = (await seller.send<Health>('GET', '/health')).body
@@ -159,7 +159,7 @@ describe('legs by configuration', () => {
     expectError(await closed.send('POST', '/v1/storage/request', { units: 1 }), 503, 'chain_unavailable')
   })
 
-  it('PAY-04 a gateway may sell on one chain only, and does not offer assets without an address', async () => {
+  it('PAY-04 a gateway may sell on one chain only, and never offers an asset without an address', async () => {
     const unset = { TOKENS: '' }
     const evmOnly = await market.open({ ...WITHOUT_PRIMARY, ...unset })
     expect(await legsOf(evmOnly, {})).toEqual(EVM_ASSETS.filter(hasAddress).map(evmLeg))
@@ -171,7 +171,7 @@ describe('legs by configuration', () => {
 })
 
 describe('tokens with other decimals', () => {
-  it('T-22 are left out of quotes, and the log and /health say why', async () => {
+  it('T-22 are omitted from quotes, with the reason in the log and /health', async () => {
     const lines: string[] = []
     const write = (line: string) => void lines.push(line)
     const log = createLog('error', { write, writeSoon: write, flush: () => {} })
@@ -196,7 +196,7 @@ describe('tokens with other decimals', () => {
     await seller.close()
   })
 
-  it('T-22 a gateway starts while no node answers, and sells tokens once their decimals are read', async () => {
+  it('T-22 a gateway starts while no node answers, and sells tokens once it has read their decimals', async () => {
     const node = await startFaultyNode(market.chains.evm.url, () => ({ status: 500, body: '' }))
     const seller = await market.open({ ...WITHOUT_PRIMARY, EVM_RPC_URLS: node.url })
     expect(await legsOf(seller, {})).toEqual(['MON evm'])
@@ -246,7 +246,7 @@ describe('GET /v1/price', () => {
     for (const amount of dollars) expect(amount).not.toHaveProperty('oracle_rate')
   })
 
-  it('VER-21 PAY-29 GET /v1/price has the amounts of a quote for the same order', async () => {
+  it('VER-21 PAY-29 GET /v1/price has the same amounts as a quote for the same order', async () => {
     const { amounts, total_usd } = await price('?units=3&provider=mongodb&pay_network=evm-testnet')
     const quote = await shop.quote({ units: 3, provider: 'mongodb', pay_network: 'evm-testnet' })
     expect(total_usd).toBe(quote.extensions.svc.price_summary.total_usd)
@@ -255,7 +255,7 @@ describe('GET /v1/price', () => {
 })
 
 describe('exchange rates', () => {
-  it('T-22 a leg whose price the oracle lacks costs no less than its last price for an hour, then it stops alone', async () => {
+  it('T-22 a leg without an oracle price costs at least its last price for an hour, and is then omitted', async () => {
     const { rates } = market.chains
     const seller = await market.open(PRODUCTION)
     const query = '?pay_asset=WETH'
@@ -282,7 +282,7 @@ describe('exchange rates', () => {
     rates.setPrice('ETH', '3500')
   })
 
-  it('T-22 ADD-25 no rate is compiled in: a new production gateway without an oracle sells for dollars only, and says so', async () => {
+  it('T-22 ADD-25 a new production gateway without an oracle sells only for dollars and reports it', async () => {
     const INTERNAL_SECRET = 'the-secret-of-internal-callers'
     const seller = await market.open({ ...PRODUCTION, ORACLE_URL: 'http://127.0.0.1:1', INTERNAL_SECRET })
     const { body: health } = await seller.send<{ checks: object }>('GET', '/health')

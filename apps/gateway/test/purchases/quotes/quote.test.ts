@@ -28,7 +28,7 @@ const ADDRESSES = [
   ...Object.values(TOKENS).map(({ address }) => ['eip155:143', address]),
 ]
 
-it('PAY-08 PAY-09 a quote is a 402 with everything a buyer needs', async () => {
+it('PAY-08 PAY-09 a quote is a 402 with everything that a buyer needs', async () => {
   const { status, headers, body } = await shop.send<Quote>('POST', '/v1/storage/request', { units: 3 })
   expect(status).toBe(402)
   expect(headers.get('content-type')).toMatch(/^application\/json/)
@@ -78,13 +78,13 @@ it('PAY-08 PAY-09 a quote is a 402 with everything a buyer needs', async () => {
   })
 })
 
-it('ERR-01 PAY-11 success of the request endpoint is a 402, with a sentence for people', async () => {
+it('ERR-01 PAY-11 the request endpoint succeeds with a 402 and a sentence for people', async () => {
   const { status, body } = await shop.send<Quote>('POST', '/v1/storage/request', { units: 1 })
   expect(status).toBe(402)
   expect(body.error).toBe('Payment required: pay one of the legs, then confirm with the transaction.')
 })
 
-it('PAY-15 LIM-03 each leg has seven keys, and its extra has what buyers and stock clients need', async () => {
+it('PAY-15 LIM-03 each leg has seven keys, and its extra contains what buyers and stock clients need', async () => {
   const quote = await shop.quote({ units: 3 })
   expect(legOf(quote, 'SOL')).toEqual({
     scheme: 'exact',
@@ -156,7 +156,7 @@ it('PAY-12 PAY-14 each provider has its price and terms, and document stores cos
   )
 })
 
-it('T-34 PAY-12 the terms of a provider that removes nothing say how many bytes are moved there in total', async () => {
+it('T-34 PAY-12 the terms of a provider that removes nothing limit the total bytes moved there', async () => {
   const TERMS = '{"arweave":{"storage_limit_bytes":100},"filecoin":{"settled_limit_bytes":7}}'
   const seller = await market.open({ TERMS })
   const limitOf = async (provider: string) =>
@@ -165,7 +165,7 @@ it('T-34 PAY-12 the terms of a provider that removes nothing say how many bytes 
   await expect(market.open({ TERMS: '{"gcs":{"settled_limit_bytes":7}}' })).rejects.toThrow('TERMS')
 })
 
-it('PAY-31 a quote repeats the default leg under its older field names', async () => {
+it('PAY-31 a quote repeats the default leg under the older field names', async () => {
   const legacyOf = async (order: object) => (await shop.quote({ units: 3, ...order })).extensions.svc.legacy
   expect(await legacyOf({})).toEqual({
     pay_req_id: expect.stringMatching(/^pr_/),
@@ -196,7 +196,7 @@ it('PAY-13 T-02 the CLI example of every leg binds the payment to the quote and 
   }
 })
 
-it('ADD-10 a quote warns first against real funds in development, and has no warning in production', async () => {
+it('ADD-10 a quote starts with a warning against real funds in development, and has none in production', async () => {
   const development = (await shop.quote()).extensions.svc
   expect(development.instructions.steps[0]).toMatch(/do not send real funds/i)
   const seller = await market.open(PRODUCTION)
@@ -209,7 +209,7 @@ const ask = (order: object = { units: 1 }, headers?: Record<string, string>) =>
   shop.send<Quote>('POST', '/v1/storage/request', order, { origin: 'https://page.example', ...headers })
 
 describe('the bytes of a quote', () => {
-  /** Body and header, without what is unique to the quote. */
+  /** Body and header without the values that are unique to the quote. */
   async function answer(order: object, headers?: Record<string, string>) {
     const { body, headers: answered } = await ask(order, headers)
     const id = payReqId(body)
@@ -253,7 +253,7 @@ describe('the header PAYMENT-REQUIRED', () => {
     expect(headers.get('access-control-expose-headers')).toContain('PAYMENT-REQUIRED')
   })
 
-  it('ADD-01 a client that chooses its network or asset finds its legs in the header', async () => {
+  it('ADD-01 the header contains the legs for the network or asset that a client chooses', async () => {
     const named = async (choice: object) => {
       const { headers } = await ask({ units: 1, ...choice })
       const { accepts, extensions } = decodePaymentRequiredHeader(headers.get('payment-required') ?? '')

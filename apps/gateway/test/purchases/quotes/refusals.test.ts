@@ -4,7 +4,7 @@ import { expectError, openMarket } from '@svc/devnet/services/market'
 import { describe, expect, it } from 'vitest'
 
 const market = forAllTests(() => openMarket())
-// PostgreSQL rejects texts that SQLite stores.
+// PostgreSQL rejects some texts that SQLite stores.
 const database = forAllTests(() => createFreshDatabase('postgres'))
 const shop = forAllTests(() => market.open({ DATABASE_URL: database.url }))
 
@@ -41,8 +41,8 @@ describe('orders that are refused', () => {
 const MALFORMED: [string, string | Uint8Array][] = [
   ['units twice', '{"units":1,"units":2}'],
   ['a NUL as network', '{"units":1,"pay_network":"\\u0000"}'],
-  ['an asset that only looks like one', '{"units":1,"pay_asset":"uſdc"}'],
-  ['a key that is a prototype', '{"__proto__":{"units":1}}'],
+  ['an asset with a lookalike letter', '{"units":1,"pay_asset":"uſdc"}'],
+  ['__proto__ as key', '{"__proto__":{"units":1}}'],
 ]
 
 describe('malformed requests', () => {

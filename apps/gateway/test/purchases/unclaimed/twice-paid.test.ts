@@ -9,11 +9,11 @@ import type { Reply } from '@svc/devnet/services/test-gateway'
 import { afterEach, describe, expect, it } from 'vitest'
 import { challengesOf, expectProblem, payableWith, payChallenge, send, shown } from '../protocols/mpp/mpp-testbed.ts'
 import { EVM_OWNER, OWNER, openSponsoredMarket, quotes } from '../protocols/sponsored/sponsored-market.ts'
-import { expectReturned, listUnclaimed, OPERATOR, unclaimedOf } from './unclaimed.ts'
+import { ADMIN, expectReturned, listUnclaimed, unclaimedOf } from './unclaimed.ts'
 
 const sponsored = forAllTests(() => openSponsoredMarket())
 const shop = forAllTests(() =>
-  sponsored.open({ ...OPERATOR, MAX_LOCKERS_PER_OWNER: '1000', RATE_LIMITS: 'address=10000/min' }),
+  sponsored.open({ ...ADMIN, MAX_LOCKERS_PER_OWNER: '1000', RATE_LIMITS: 'address=10000/min' }),
 )
 const chains = () => sponsored.market.chains
 afterEach(() => {
@@ -30,8 +30,8 @@ const CHAINS = [
   ['evm', 'MON', EVM_OWNER],
 ] as const
 
-/** Refuses a second payment: its payer learns that it is noted, and nothing of the first. */
-function expectNoted(reply: Reply<unknown>, secrets: readonly string[]) {
+/** Expects a refusal that reports the second payment as recorded for refund and reveals nothing about the first. */
+function expectRecorded(reply: Reply<unknown>, secrets: readonly string[]) {
   expectError(reply, 402, 'payment_verification_failed', 'quote_already_paid')
   const { hint, details } = reply.body as { hint: string; details: object }
   expect([details, hint]).toEqual([
@@ -48,7 +48,7 @@ describe.each(CHAINS)('on the %s chain in %s', (chain, pay_asset, owner_identity
   const confirm = (quote: Quote, tx: string) =>
     shop.confirm({ pay_req_id: payReqId(quote), pay_network, pay_asset }, tx)
 
-  /** Pays twice before any of it lands: the second time, another wallet signs. Both land at once, and are not final. */
+  /** Pays twice, from two wallets, before either payment lands. Then both land in one block that is not final. */
   async function payTwice(quote: Quote, options: { memo?: null } = {}): Promise<[late: string, again: string]> {
     const leg = legOf(quote, pay_asset, pay_network)
     chains()[chain].chain.hold()
@@ -60,7 +60,7 @@ describe.each(CHAINS)('on the %s chain in %s', (chain, pay_asset, owner_identity
     return [late, again]
   }
 
-  it('T-205 T-45 a payment that lands after its buyer has signed again is noted for refund, and once if a fork moves it', async () => {
+  it('T-205 T-45 a payment that lands after its buyer has paid again is recorded for refund once, even if a fork moves it', async () => {
     const quote = await shop.quote()
     const [late, paidBy] = await payTwice(quote)
     const { status, body } = await confirm(quote, paidBy)
@@ -72,22 +72,22 @@ describe.each(CHAINS)('on the %s chain in %s', (chain, pay_asset, owner_identity
     expect(unseen.body).toMatchObject({ hint: expect.stringContaining('confirm it again once the chain shows it') })
     expect(await unclaimedOf(shop, payReqId(quote))).toEqual([])
     await chains().settle()
-    for (let times = 0; times < 2; times++) expectNoted(await confirm(quote, late), secrets)
+    for (let times = 0; times < 2; times++) expectRecorded(await confirm(quote, late), secrets)
     expect((await confirm(quote, paidBy)).body).toMatchObject({ idempotent: true, receipt_id: body.receipt_id })
     await expectReturned(shop, { payReqId: payReqId(quote), paidBy, second: late })
   })
 
-  it('T-205 SPON-10 a sponsor who sends twice gets one receipt, and the second payment is noted', async () => {
+  it('T-205 SPON-10 a sponsor who pays twice gets one receipt, and the second payment is recorded for refund', async () => {
     const quote = await shop.quote()
     const [paidBy, late] = await payTwice(quote)
     const pay_req_id = payReqId(quote)
     const single = (tx_sig: string) => shop.sponsor({ pay_req_id, tx_sig, owner_identity })
     expect((await single(paidBy)).body).toMatchObject({ idempotent: false })
-    expectNoted(await single(late), [paidBy])
+    expectRecorded(await single(late), [paidBy])
     await expectReturned(shop, { payReqId: pay_req_id, paidBy, second: late })
   })
 
-  it('T-205 two payments of one quote that are confirmed at once leave one receipt and one to return', async () => {
+  it('T-205 two payments of one quote that are confirmed concurrently result in one receipt and one refund', async () => {
     const quote = await shop.quote()
     const sent = await payTwice(quote, { memo: null })
     const replies = await Promise.all([...sent, ...sent].map((tx) => confirm(quote, tx)))
@@ -100,7 +100,7 @@ describe.each(CHAINS)('on the %s chain in %s', (chain, pay_asset, owner_identity
 })
 
 it.each(['sol', EVM_USDC])(
-  'T-205 a second payment that is shown by a credential (%s) is noted, and the refusal has no challenge to pay again',
+  'T-205 a second payment shown by a credential (%s) is recorded for refund, and the refusal has no new challenge',
   async (currency) => {
     const challenge = payableWith(await challengesOf(shop), currency)
     const [paidBy, late] = [
@@ -118,7 +118,7 @@ it.each(['sol', EVM_USDC])(
 )
 
 describe('a payment that lands after its quote has ended', () => {
-  it('T-205 AMB-06 on the primary chain, because a fork dropped it, is noted, and its payer told what to do', async () => {
+  it('T-205 AMB-06 on the primary chain after a fork is recorded for refund, with a hint to its payer', async () => {
     const { primary } = chains()
     const quote = await shop.quote()
     sponsored.market.clock.advance(290)
@@ -136,7 +136,7 @@ describe('a payment that lands after its quote has ended', () => {
     await expectLate(quote, tx)
   })
 
-  it('T-205 AMB-06 on the EVM chain, because it waited in the pool, is noted, and its payer told what to do', async () => {
+  it('T-205 AMB-06 on the EVM chain after waiting in the pool is recorded for refund, with a hint to its payer', async () => {
     const client = connectAs(DEV_PAYERS[0]!, chains().evm.url)
     const quote = await shop.quote({ units: 1, pay_network: 'evm-mainnet' })
     sponsored.market.clock.advance(290)
@@ -162,22 +162,22 @@ describe('a payment that lands after its quote has ended', () => {
   }
 })
 
-describe('a batch that was sent twice', () => {
+describe('a batch that is paid twice', () => {
   const batch = (pay_req_ids: readonly string[], tx_sig: string) =>
     shop.sponsorBatch({ pay_req_ids, tx_sig, owner_identity: OWNER })
 
-  it('T-205 SPON-10 is noted whole, where the other one has paid all of its quotes', async () => {
+  it('T-205 SPON-10 is recorded for refund in full when another payment has paid all of its quotes', async () => {
     const { ids, sum } = await quotes(shop, 2)
     const [paidBy, late] = [
       await sponsored.market.pay(sum, { memo: null }),
       await sponsored.market.pay(sum, { memo: null }),
     ]
     expect((await batch(ids, paidBy)).body.ok).toBe(true)
-    expectNoted(await batch(ids, late), [paidBy])
+    expectRecorded(await batch(ids, late), [paidBy])
     await expectReturned(shop, { payReqId: ids[0]!, paidBy, second: late })
   })
 
-  it('T-205 SPON-10 names the quotes that are paid already, pays the others, and what it leaves is noted', async () => {
+  it('T-205 SPON-10 names the quotes already paid, pays the others, and records the rest for refund', async () => {
     const { ids, sum, all } = await quotes(shop, 3)
     const own = await sponsored.market.pay(legOf(all[0]!, 'USDC'))
     const tx = await sponsored.market.pay(sum, { memo: null })
@@ -189,16 +189,16 @@ describe('a batch that was sent twice', () => {
       details: { pay_req_ids: [ids[0]] },
     })
     expect((await batch(ids.slice(1), tx)).body.ok).toBe(true)
-    const [left] = await unclaimedOf(shop, ids[1]!).then((some) =>
+    const [rest] = await unclaimedOf(shop, ids[1]!).then((some) =>
       some.length > 0 ? some : unclaimedOf(shop, ids[2]!),
     )
     const each = BigInt(legOf(all[0]!, 'USDC').amount)
-    expect(left).toMatchObject({ tx, reason: 'overpaid', left_raw: String(each), claimed_raw: String(each * 2n) })
+    expect(rest).toMatchObject({ tx, reason: 'overpaid', left_raw: String(each), claimed_raw: String(each * 2n) })
   })
 })
 
-describe('what is noted', () => {
-  it('T-205 is what more than rounding leaves of a payment', async () => {
+describe('a payment recorded for refund', () => {
+  it('T-205 is the rest of an overpayment that exceeds rounding', async () => {
     const [much, little] = [await shop.quote(), await shop.quote()]
     const leg = legOf(much, 'USDC')
     const confirm = (quote: Quote, tx: string) =>
@@ -211,21 +211,21 @@ describe('what is noted', () => {
     expect(await unclaimedOf(shop, payReqId(little))).toEqual([])
   })
 
-  it('T-205 is what is too small and names its quote, up to twenty of one quote, and nothing that strangers make up', async () => {
+  it('T-205 is an underpayment that names its quote, up to twenty per quote, but no invented transaction', async () => {
     const [quote, other] = [await shop.quote(), await shop.quote()]
     const leg = legOf(quote, 'SOL')
     const before = await listUnclaimed(shop, '?state=all')
     const paid = await sponsored.market.pay(leg)
     await shop.confirm({ pay_req_id: payReqId(quote) }, paid)
-    // What others have paid, what is older than the quote, what paid nothing, and what is on no chain.
-    const strangers = [
+    // Another quote's payment, too small a payment that names no quote, and transactions on no chain.
+    const invalid = [
       await sponsored.market.pay(legOf(other, 'SOL')),
       await sponsored.market.pay(leg, { amount: 1n, memo: null }),
       '5'.repeat(87),
       '1'.repeat(64),
       `0x${'12'.repeat(32)}`,
     ]
-    for (const tx of strangers)
+    for (const tx of invalid)
       expectError(
         await shop.confirm({ pay_req_id: payReqId(quote) }, tx),
         402,
@@ -241,11 +241,11 @@ describe('what is noted', () => {
     expect(await unclaimedOf(shop, payReqId(other))).toHaveLength(20)
   })
 
-  it('T-205 PAY-57 is off the list once it pays another quote that it fits', async () => {
+  it('T-205 PAY-57 leaves the list once it pays another quote', async () => {
     const [quote, next] = [await shop.quote({ units: 4 }), await shop.quote({ units: 4 })]
     await shop.confirm({ pay_req_id: payReqId(quote) }, await sponsored.market.pay(quote.accepts[0]!))
     const second = await sponsored.market.pay(quote.accepts[0]!, { memo: null, payer: 2 })
-    expectNoted(await shop.confirm({ pay_req_id: payReqId(quote) }, second), [])
+    expectRecorded(await shop.confirm({ pay_req_id: payReqId(quote) }, second), [])
     expect(await unclaimedOf(shop, payReqId(quote))).toMatchObject([{ tx: second }])
     expect((await shop.confirm({ pay_req_id: payReqId(next) }, second)).status).toBe(200)
     expect(await unclaimedOf(shop, payReqId(quote))).toEqual([])

@@ -1,11 +1,11 @@
-// For tests: gateways whose operator sees the payments that no receipt has.
+// Reads and refunds unclaimed payments as the admin of a test gateway.
 
 import type { UnclaimedPayment } from '@svc/api/operations'
 import type { TestGateway } from '@svc/devnet/services/test-gateway'
 import { expect } from 'vitest'
 
-export const OPERATOR = { INTERNAL_SECRET: 'the-secret-of-the-operators-tools', ADMINS: 'secret' }
-const HEADERS = { authorization: `Bearer ${OPERATOR.INTERNAL_SECRET}` }
+export const ADMIN = { INTERNAL_SECRET: 'the-secret-of-the-admin-operations', ADMINS: 'secret' }
+const HEADERS = { authorization: `Bearer ${ADMIN.INTERNAL_SECRET}` }
 const PAYMENTS = '/v1/internal/operations/payments'
 
 type Shop = Pick<TestGateway, 'send'>
@@ -21,7 +21,7 @@ export async function unclaimedOf(shop: Shop, payReqId: string): Promise<Unclaim
   return (await listUnclaimed(shop)).filter(({ pay_req_id }) => pay_req_id === payReqId)
 }
 
-/** Records that all that is left of a payment is refunded, and sent. */
+/** Records a refund of everything that is left of a payment, with its transaction. */
 async function refund(shop: Shop, { network, tx, asset, left_raw }: UnclaimedPayment): Promise<void> {
   const refund_tx = tx.startsWith('0x') ? `0x${[...tx.slice(2)].reverse().join('')}` : [...tx].reverse().join('')
   const order = { network, tx, asset, amount_raw: left_raw, refund_tx, reason: 'paid twice' }
@@ -29,7 +29,7 @@ async function refund(shop: Shop, { network, tx, asset, left_raw }: UnclaimedPay
   expect([status, body]).toMatchObject([200, { changed: true }])
 }
 
-/** One receipt, by one transaction; the other one is noted, can be refunded, and is off the list then. */
+/** Expects that one transaction has the receipt, and that the other one leaves the list after its refund. */
 export async function expectReturned(
   shop: TestGateway,
   { payReqId, paidBy, second, reason = 'quote_already_paid' }: Expected,
@@ -49,7 +49,7 @@ export async function expectReturned(
 
 interface Expected {
   payReqId: string
-  /** Null where the quote stays unpaid. */
+  /** Null if the quote stays unpaid. */
   paidBy: string | null
   second: string
   reason?: UnclaimedPayment['reason']

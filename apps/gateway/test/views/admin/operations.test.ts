@@ -14,7 +14,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { checkChain } from '../../../src/views/admin/audit.ts'
 
-const SECRET = 'the-secret-of-the-operators-tools'
+const SECRET = 'the-secret-of-the-admin-operations'
 const OPERATIONS = '/v1/internal/operations'
 
 let market: Market
@@ -29,7 +29,7 @@ afterAll(async () => {
 })
 
 let shop: TestGateway
-/** For the tests of one `forEachDatabase`. */
+/** Opens a gateway for the tests of one `forEachDatabase`. */
 function openShop(database: TestDatabase): void {
   beforeAll(async () => {
     shop = await market.open({
@@ -52,7 +52,7 @@ const audit = async (target?: string) =>
 const text = async (path: string) =>
   (await fetch(shop.gateway.url + OPERATIONS + path, { headers: as('secret') })).text()
 
-forEachDatabase("the operator's endpoints", (database) => {
+forEachDatabase("the admin's endpoints", (database) => {
   openShop(database)
 
   async function deadJob(): Promise<string> {
@@ -65,7 +65,7 @@ forEachDatabase("the operator's endpoints", (database) => {
     return (await queue.deadLetters())[0]!.id
   }
 
-  it('ADD-25 T-26 everybody internal reads, and only a named identity acts; a refused attempt is logged', async () => {
+  it('ADD-25 T-26 every internal caller may read, only a named identity may act, and a refused attempt is recorded', async () => {
     expect((await read('/identity')).body).toEqual({ identity: 'secret', kind: 'secret', may_act: false })
     expect((await read('/identity', 'anna')).body).toEqual({ identity: 'oidc:anna', kind: 'oidc', may_act: true })
     expectRefusal(await shop.send('GET', `${OPERATIONS}/overview`), 401, 'INTERNAL_AUTH_REQUIRED')
@@ -89,7 +89,7 @@ forEachDatabase("the operator's endpoints", (database) => {
     expect(chain).toMatchObject({ intact: true, entries: before + 10 })
   })
 
-  it('ADD-25 samples growth once an hour, and thins what is older than ninety days to one a day', async () => {
+  it('ADD-25 samples growth once an hour, and keeps one sample a day after ninety days', async () => {
     await shop.locker(ed25519Identity())
     market.clock.advance(3600)
     const { queue, database } = shop.gateway.context
@@ -112,7 +112,7 @@ forEachDatabase("the operator's endpoints", (database) => {
     expect([lockers > 0, purchases > 0]).toEqual([true, true])
   })
 
-  it('ADD-25 dead jobs are listed, read without secrets, retried once and deleted once, each with its entry', async () => {
+  it('ADD-25 lists dead jobs without secrets, retries and deletes each once, and records both actions', async () => {
     const id = await deadJob()
     const { jobs } = (await read<{ jobs: operations.AdminJob[] }>('/jobs')).body
     expect(jobs[0]).toMatchObject({ job_id: id, kind: 'attest', state: 'dead', attempts: 1, due_at: null })
@@ -137,7 +137,7 @@ forEachDatabase("the operator's endpoints", (database) => {
     expect((await audit(retried.job_id)).entries).toHaveLength(1)
   })
 
-  it('ADD-25 a locker is found by its id, its receipt and its wallets; restricting it twice is one entry', async () => {
+  it('ADD-25 finds a locker by its id, its receipt and its wallets, and records a repeated restriction once', async () => {
     const [owner, operator] = [ed25519Identity(), ed25519Identity()]
     const locker = await shop.locker(owner, { operators: [operator] })
     for (const q of [locker.lockerId, locker.receiptId, owner.identity, operator.identity]) {
@@ -156,7 +156,7 @@ forEachDatabase("the operator's endpoints", (database) => {
   describe('payments that match no quote', () => {
     const network = 'primary-mainnet'
 
-    /** Paid in full or by half, and too late. */
+    /** Pays this share of a quote (1n: all, 2n: half) after it has expired. */
     async function latePayment(share: bigint) {
       const quote = await shop.quote({ units: 1, pay_network: network, pay_asset: 'USDC' })
       const leg = legOf(quote, 'USDC')
@@ -167,11 +167,11 @@ forEachDatabase("the operator's endpoints", (database) => {
       return { tx, pay_req_id, amount: BigInt(leg.amount) / share }
     }
 
-    it('ADD-25 one that came too late is looked up and attached to its quote, once', async () => {
+    it('ADD-25 a late payment is looked up and attached to its quote once', async () => {
       const { tx, pay_req_id, amount } = await latePayment(1n)
-      const seen = (await read<operations.AdminPayment>(`/payments?network=${network}&tx=${tx}`)).body
-      expect(seen).toMatchObject({ chain: 'found', claimed_raw: '0', receipts: [], refund: null })
-      expect(seen.arrivals).toMatchObject([{ asset: 'USDC', received_raw: String(amount) }])
+      const shown = (await read<operations.AdminPayment>(`/payments?network=${network}&tx=${tx}`)).body
+      expect(shown).toMatchObject({ chain: 'found', claimed_raw: '0', receipts: [], refund: null })
+      expect(shown.arrivals).toMatchObject([{ asset: 'USDC', received_raw: String(amount) }])
       const attach = () =>
         act<{ changed: boolean }>('POST', '/payments/attach', { network, tx, asset: 'USDC', pay_req_id })
       const attached = await attach()
@@ -182,18 +182,18 @@ forEachDatabase("the operator's endpoints", (database) => {
       expectRefusal(await act('POST', '/payments/refund', refund), 409, 'payment_already_used')
     })
 
-    it('T-205 ADD-25 those that were shown are on one list in pages, the newest first, until they are attached or refunded', async () => {
+    it('T-205 ADD-25 a paged list shows unclaimed payments, newest first, until they are attached or refunded', async () => {
       const late = [await latePayment(1n), await latePayment(2n), await latePayment(1n)].toReversed()
       type List = { payments: operations.UnclaimedPayment[]; next_cursor?: string }
       const list = async (query: string) => (await read<List>(`/payments/unclaimed${query}`)).body
       const first = await list('?limit=2')
       const second = await list(`?limit=1&cursor=${first.next_cursor}`)
-      const seen = [...first.payments, ...second.payments]
-      expect(seen.map(({ tx, reason, state }) => [tx, reason, state])).toEqual(
+      const shown = [...first.payments, ...second.payments]
+      expect(shown.map(({ tx, reason, state }) => [tx, reason, state])).toEqual(
         late.map(({ tx }, i) => [tx, i === 1 ? 'amount_too_small' : 'after_quote', 'open']),
       )
       const [{ tx, pay_req_id, amount }, small] = late as [(typeof late)[0], (typeof late)[0]]
-      expect(seen[0]).toMatchObject({
+      expect(shown[0]).toMatchObject({
         pay_req_id,
         received_raw: String(amount),
         left_raw: String(amount),
@@ -211,7 +211,7 @@ forEachDatabase("the operator's endpoints", (database) => {
       expectRefusal(await shop.send('GET', `${OPERATIONS}/payments/unclaimed`), 401, 'INTERNAL_AUTH_REQUIRED')
     })
 
-    it('ADD-25 one that is too small is attached only where that is said', async () => {
+    it('ADD-25 an underpayment is attached only with accept_less', async () => {
       const { tx, pay_req_id, amount } = await latePayment(2n)
       const order = { network, tx, asset: 'USDC', pay_req_id }
       expectRefusal(await act('POST', '/payments/attach', order), 402, 'payment_verification_failed')
@@ -219,7 +219,7 @@ forEachDatabase("the operator's endpoints", (database) => {
       expect(attached.body).toMatchObject({ changed: true, receipt: { paid_raw: String(amount) } })
     })
 
-    it('ADD-25 T-01 a refund is recorded before and after it is sent, and what is refunded pays for nothing', async () => {
+    it('ADD-25 T-01 a refund is recorded before and after it is sent, and a refunded payment buys nothing', async () => {
       await buy(market, shop, { units: 1, pay_network: network, pay_asset: 'USDC' })
       const { tx, pay_req_id, amount } = await latePayment(1n)
       const order = { network, tx, asset: 'USDC', amount_raw: String(amount) }
@@ -246,7 +246,7 @@ forEachDatabase("the operator's endpoints", (database) => {
       (await read<operations.AdminPayment>(`/payments?network=${network}&tx=${tx}`)).body
     const reverse = (tx: string) => tx.split('').reverse().join('')
 
-    /** A wallet may pay in two assets at once. */
+    /** Pays in SOL and USDC in one transaction, as a wallet may. */
     async function payTwice(quote: Quote): Promise<string> {
       const signer = await signerOf(DEMO_PAYERS[0]!)
       const [sol, usdc] = [legOf(quote, 'SOL'), legOf(quote, 'USDC')]
@@ -266,7 +266,7 @@ forEachDatabase("the operator's endpoints", (database) => {
       ])
     }
 
-    it('T-205 of a transaction in two assets each is refunded by itself, and a receipt keeps what it paid', async () => {
+    it('T-205 each asset of a transaction is refunded separately, and the share of a receipt is not refundable', async () => {
       const quote = await shop.quote({ units: 1 })
       const pay_req_id = payReqId(quote)
       const [sol, usdc] = [legOf(quote, 'SOL').amount, legOf(quote, 'USDC').amount]
@@ -280,21 +280,21 @@ forEachDatabase("the operator's endpoints", (database) => {
       expect((await refund({ tx, asset: 'USDC', amount_raw: '40' })).body.changed).toBe(true)
       expectRefusal(await refund({ tx, asset: 'USDC', amount_raw: '1' }), 409, 'payment_already_used')
       expectRefusal(await refund({ tx, asset: 'USDC', amount_raw: '0' }), 422, 'validation_error')
-      const seen = await lookUp(tx)
-      expect(seen.refunds.map(({ asset, amount_raw }) => [asset, amount_raw])).toEqual([
+      const shown = await lookUp(tx)
+      expect(shown.refunds.map(({ asset, amount_raw }) => [asset, amount_raw])).toEqual([
         ['SOL', sol],
         ['USDC', '60'],
         ['USDC', '40'],
       ])
-      expect(seen.refund).toEqual(seen.refunds[0])
-      const sums = seen.arrivals.map(({ asset, claimed_raw, refunded_raw }) => [asset, claimed_raw, refunded_raw])
-      expect(sums).toContainEqual(['USDC', usdc, '100'])
-      expect(sums).toContainEqual(['SOL', '0', sol])
+      expect(shown.refund).toEqual(shown.refunds[0])
+      const totals = shown.arrivals.map(({ asset, claimed_raw, refunded_raw }) => [asset, claimed_raw, refunded_raw])
+      expect(totals).toContainEqual(['USDC', usdc, '100'])
+      expect(totals).toContainEqual(['SOL', '0', sol])
       const lines = (await text('/treasury-statement')).split('\n').filter((line) => line.includes(tx))
       expect(lines.filter((line) => line.includes(`refund decided,${network},`))).toHaveLength(3)
     })
 
-    it('T-205 refunds that are decided at the same moment stay within what arrived, and one decision is one', async () => {
+    it('T-205 concurrent refunds never exceed the amount received, and a repeated decision counts once', async () => {
       const quote = await shop.quote({ units: 1, pay_network: network, pay_asset: 'USDC' })
       const total = BigInt(legOf(quote, 'USDC').amount)
       const tx = await market.pay(legOf(quote, 'USDC'))
@@ -306,7 +306,7 @@ forEachDatabase("the operator's endpoints", (database) => {
       expect((await Promise.all(orders)).map(({ status }) => status).sort()).toEqual([200, 409])
       expectRefusal(await confirmed, 402, 'payment_verification_failed')
       expect((await lookUp(tx)).refunds).toHaveLength(2)
-      // Of two equal parts, the transactions that paid them back tell which is which.
+      // The transaction of a refund tells apart two refunds of equal amounts.
       const sent = await refund({ ...most, refund_tx: reverse(tx) })
       expect(sent.body).toMatchObject({ changed: true, refund: { refund_tx: reverse(tx) } })
       expectRefusal(await refund({ ...most, refund_tx: tx }), 409, 'payment_already_used')
@@ -318,7 +318,7 @@ forEachDatabase("the operator's endpoints", (database) => {
 forEachDatabase('sales and lockers', (database) => {
   openShop(database)
 
-  it('ADD-25 shows the business at a glance, the newest sales included, and sales over time by asset and provider', async () => {
+  it('ADD-25 the overview includes the newest sales, and sales are shown over time by asset and provider', async () => {
     const first = await buy(market, shop, { units: 2 })
     await shop.locker(ed25519Identity())
     const quote = await shop.quote({ units: 1, provider: 'storj' })
@@ -330,7 +330,7 @@ forEachDatabase('sales and lockers', (database) => {
     const stolen = { public_key_hex: 'ab'.repeat(32), ...period, revoked_since: '2026-01-15T00:00:00Z' }
     await writable(shop.gateway.context.database.db).insertInto('signing_keys').values(stolen).execute()
 
-    // Before anything else adds up what was sold.
+    // The overview is read first: it must add up the sales itself.
     const overview = (await read<operations.AdminOverview>('/overview')).body
     const sales = (await read<operations.AdminSales>('/sales?bucket=hour')).body
     expect(sales.uncounted).toBe(0)
@@ -369,7 +369,7 @@ forEachDatabase('sales and lockers', (database) => {
 forEachDatabase('the audit log', (database) => {
   openShop(database)
 
-  it('T-26 takes no change, and one that gets around that shows', async () => {
+  it('T-26 rejects every change, and the hash chain reveals a change made around that', async () => {
     const { db, dialect } = shop.gateway.context.database
     for (const job of ['x', 'y', 'z']) await act('POST', `/jobs/${job}/retry`, {}, 'scheduler')
     const before = (await audit()).chain
@@ -389,7 +389,7 @@ forEachDatabase('the audit log', (database) => {
         .raw(`drop trigger audit_log_${trigger}${dialect === 'postgres' ? ' on audit_log' : ''}`)
         .execute(writable(db))
     const second = await db.selectFrom('audit_log').select('actor').where('sequence', '=', 2).executeTakeFirstOrThrow()
-    // Readers compute an entry once, and all of them again after an hour. The command line always computes all.
+    // The endpoint checks each entry once and the whole chain again after an hour; the command line always checks all.
     await change()
     expect((await audit()).chain).toMatchObject({ intact: true, head: before.head, checked_at: before.checked_at })
     expect(await checkChain(db)).toMatchObject({ intact: false, broken_at: 2 })

@@ -24,7 +24,7 @@ interface Urls {
   urls_expire_in_sec: number
 }
 
-forEachDatabase('lockers that the operator has restricted', (database) => {
+forEachDatabase('lockers restricted by the admin', (database) => {
   let instance: TestGateway
   let operator: Identity
   beforeAll(async () => {
@@ -41,7 +41,7 @@ forEachDatabase('lockers that the operator has restricted', (database) => {
     })
 
   /** A locker with a confirmed file, URLs of it, an open session and a statement. */
-  async function furnished() {
+  async function lockerWithContent() {
     const locker = await instance.locker(ed25519Identity(), { operators: [operator] })
     await locker.put('a.txt', 'evidence')
     await attest(instance, locker)
@@ -60,7 +60,10 @@ forEachDatabase('lockers that the operator has restricted', (database) => {
   }
   const put = (url: string) => instance.send('PUT', path(url), Buffer.from('other'), { 'content-type': 'text/plain' })
 
-  async function expectNoWrites({ locker, urls, session }: Awaited<ReturnType<typeof furnished>>, status: number) {
+  async function expectNoWrites(
+    { locker, urls, session }: Awaited<ReturnType<typeof lockerWithContent>>,
+    status: number,
+  ) {
     const code = status === 423 ? 'LOCKER_FROZEN' : 'LOCKER_TAKEN_DOWN'
     const refused = [
       await locker.call(['locker:write'], 'POST', '/files', { filename: 'c.txt' }),
@@ -82,11 +85,11 @@ forEachDatabase('lockers that the operator has restricted', (database) => {
     expect((await locker.call<{ files: unknown[] }>(['locker:list'], 'GET', '/files')).body.files).toHaveLength(1)
   }
 
-  it('ADD-25 a frozen locker is read as before, takes no writes and gives no new links, until it is unfrozen', async () => {
-    const things = await furnished()
-    const { locker, urls, session, publicPath } = things
+  it('ADD-25 a frozen locker stays readable but rejects writes and new links until it is unfrozen', async () => {
+    const content = await lockerWithContent()
+    const { locker, urls, session, publicPath } = content
     expect((await restrict(locker, 'frozen', 'See our letter.')).body.changed).toBe(true)
-    await expectNoWrites(things, 423)
+    await expectNoWrites(content, 423)
 
     expect((await get(path(urls.download_url))).body).toBe('evidence')
     expect((await get(publicPath)).body).toBe('evidence')
@@ -97,7 +100,7 @@ forEachDatabase('lockers that the operator has restricted', (database) => {
     expect(record.body.restriction).toMatchObject({ state: 'frozen', notice: 'See our letter.' })
     expect((await session.status()).status).toBe(200)
     expect((await get(`/v1/storage/verify?receipt_id=${locker.receiptId}`)).status).toBe(200)
-    // What takes access away is allowed.
+    // Revoking access is allowed.
     expect((await locker.call(['locker:admin'], 'POST', '/public-link', { action: 'close' })).status).toBe(200)
 
     expect((await restrict(locker, 'none')).body.changed).toBe(true)
@@ -107,11 +110,11 @@ forEachDatabase('lockers that the operator has restricted', (database) => {
     expect((await session.finalize()).body).toMatchObject({ status: 'complete' })
   })
 
-  it('ADD-25 the bytes of a locker that is taken down are not served to anybody; its statements stay', async () => {
-    const things = await furnished()
-    const { locker, urls, publicPath } = things
+  it('ADD-25 a locker that is taken down serves no bytes to anyone, but its statements stay readable', async () => {
+    const content = await lockerWithContent()
+    const { locker, urls, publicPath } = content
     await restrict(locker, 'taken_down')
-    await expectNoWrites(things, 451)
+    await expectNoWrites(content, 451)
     for (const reply of [
       await get(path(urls.download_url)),
       await get(publicPath),
@@ -127,13 +130,13 @@ forEachDatabase('lockers that the operator has restricted', (database) => {
     expectRefusal(await get(`/v1/r/rcpt_${'0'.repeat(32)}/f/a.txt`), 404, 'receipt_not_found')
   })
 
-  it('T-50 an upload that a restriction stops stays open for as long as it holds, and gets its time back', async () => {
-    const { locker, session } = await furnished()
-    const cutOff = await openTestSession(instance, locker, { files: [{ filename: 'c.txt' }], ttl_min: 10 })
+  it('T-50 an upload stopped by a restriction stays open meanwhile, and regains its time afterwards', async () => {
+    const { locker, session } = await lockerWithContent()
+    const interrupted = await openTestSession(instance, locker, { files: [{ filename: 'c.txt' }], ttl_min: 10 })
     const { context } = instance.gateway
-    await cutOff.raw(0, 'cut ')
-    await cutOff.raw(1, 'off')
-    // The locker is frozen while the finalization has the session: after it has looked, before it writes.
+    await interrupted.raw(0, 'cut ')
+    await interrupted.raw(1, 'off')
+    // Freeze the locker during the finalization: after its check, before its write.
     const finalizeSession = createSessionFinalizer({
       ...context,
       providers: {
@@ -148,7 +151,7 @@ forEachDatabase('lockers that the operator has restricted', (database) => {
         },
       },
     })
-    const finalized = await finalizeUpload({ ...context, finalizeSession }, cutOff.opened.session_id)
+    const finalized = await finalizeUpload({ ...context, finalizeSession }, interrupted.opened.session_id)
     expect(finalized).toMatchObject({ status: 'partial', files: [{ ok: false }] })
     expect((await locker.call<LockerRecord>(['locker:read'], 'GET', '/record')).body.restriction?.state).toBe('frozen')
     instance.clock.advance(5 * 86_400)
@@ -158,13 +161,13 @@ forEachDatabase('lockers that the operator has restricted', (database) => {
     await sweepSessions(context)
     await resumeFinalizations(context)
     await context.queue.drain()
-    for (const { status } of [session, cutOff]) expect((await status()).body.status).toBe('partial')
+    for (const { status } of [session, interrupted]) expect((await status()).body.status).toBe('partial')
 
     await restrict(locker, 'none')
     await context.queue.drain()
-    expect((await cutOff.status()).body).toMatchObject({ status: 'complete', files: [{ state: 'stored' }] })
-    const left = Date.parse((await session.status()).body.expires_at) - Date.parse(session.opened.expires_at)
-    expect(left).toBe(10 * 86_400_000)
+    expect((await interrupted.status()).body).toMatchObject({ status: 'complete', files: [{ state: 'stored' }] })
+    const extension = Date.parse((await session.status()).body.expires_at) - Date.parse(session.opened.expires_at)
+    expect(extension).toBe(10 * 86_400_000)
     expect((await session.raw(1, 'more')).status).toBe(200)
     expect((await session.finalize()).body).toMatchObject({ status: 'complete' })
   })

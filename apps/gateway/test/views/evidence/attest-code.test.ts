@@ -28,7 +28,7 @@ const instance = forAllTests(() =>
   ),
 )
 
-/** A receipt with a result hash, as older gateways issued them. */
+/** A receipt with a result hash of its own, as older gateways issued it. */
 async function receiptWith(result_hash: string): Promise<string> {
   const { context } = instance.gateway
   const receipt = await seedReceipt(context, { owner: ed25519Identity().identity })
@@ -53,7 +53,7 @@ it('ATT-15 answers the code of the newest statement, or of the one with the give
   expect(new Set(codes.map((of) => (of as { att_code: number }).att_code)).size).toBe(3)
 })
 
-it('ATT-15 prefers the result hash of the receipt, with its prefix or without', async () => {
+it('ATT-15 prefers the result hash of the receipt, with or without its prefix', async () => {
   const hash = 'ab'.repeat(32)
   for (const written of [hash, `sha256:${hash}`]) {
     const receipt_id = await receiptWith(written)
@@ -67,7 +67,7 @@ it('ATT-15 prefers the result hash of the receipt, with its prefix or without', 
   }
 })
 
-it('ATT-15 ERR-07 answers 400 and says where to attest where there is no result hash', async () => {
+it('ATT-15 ERR-07 answers 400 with a hint to attest when there is no result hash', async () => {
   for (const written of ['', 'none', 'sha256:', 'AB'.repeat(32)]) {
     const receipt_id = await receiptWith(written)
     const answer = await instance.read<{ hint: string }>(CODE, { receipt_id })
@@ -122,7 +122,7 @@ it('ATT-14 answers the attestation and simulation of the receipt that a token na
   expect(body).toEqual({ receipt_id, att_code, result_hash, attestation, simulation: simulation.body, token })
 })
 
-it('ATT-14 T-14 refuses every token that the issuer did not sign for this audience and a receipt', async () => {
+it('ATT-14 T-14 refuses every token that the issuer has not signed for this audience and a receipt', async () => {
   const { receipt_id } = await chainOfThree(instance)
   const bad: [string, string | undefined][] = [
     ['none', undefined],
@@ -130,8 +130,8 @@ it('ATT-14 T-14 refuses every token that the issuer did not sign for this audien
     ['without a receipt', bearer()],
     ['with a number for a receipt', bearer({ receipt_id: 7 })],
     ['with a list for a receipt', bearer({ receipt_id: [receipt_id] })],
-    ['with bytes that are no text', bearer({ receipt_id: '\0' })],
-    ['with half a character', bearer({ receipt_id: '\ud800' })],
+    ['with a null character', bearer({ receipt_id: '\0' })],
+    ['with a lone surrogate', bearer({ receipt_id: '\ud800' })],
     ['unsigned', bearer({ receipt_id }, { forge: 'alg-none' })],
   ]
   for (const [what, authorization] of bad) {

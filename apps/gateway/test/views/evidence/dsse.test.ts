@@ -19,11 +19,11 @@ import { verifyAsSigstore } from './sigstore.ts'
 
 const PATH = '/v1/storage/dsse'
 const NEXT_SEED = '53'.repeat(32)
-const STRANGER = ed25519Signer(new Uint8Array(32).fill(9))
+const OTHER_SIGNER = ed25519Signer(new Uint8Array(32).fill(9))
 
 type Query = { filename?: string; sequence?: number; format?: DsseFormat }
 
-/** As it is on the wire. */
+/** The response with its text as sent. */
 async function read(instance: EvidenceGateway, receiptId: string, query: Query = {}) {
   const fields = Object.entries({ receipt_id: receiptId, ...query }).map(([name, value]) => [name, String(value)])
   const response = await fetch(`${instance.gateway.url}${PATH}?${new URLSearchParams(fields)}`)
@@ -64,7 +64,7 @@ forEachDatabase('statements as DSSE', (database) => {
     return { keyId: issuerKeyId(publicKeyHex), publicKeyHex, predicateType: EVIDENCE_PREDICATE_TYPE, file }
   }
 
-  it('DSSE-02 the whole locker has its files as subjects, in order, and the signed statement in its predicate', async () => {
+  it('DSSE-02 the statement about a whole locker lists its files as subjects, with the signed statement in its predicate', async () => {
     const { response } = await read(instance, locker.receipt_id)
     expect(response.headers.get('content-type')).toBe('application/vnd.dsse.envelope.v1+json')
     expect(response.headers.get('cache-control')).toBe('no-store')
@@ -83,7 +83,7 @@ forEachDatabase('statements as DSSE', (database) => {
     expect(second.predicate.envelope.body.sequence).toBe(2)
   })
 
-  it('DSSE-03 one file is the only subject, with its leaf and its Merkle proof in the predicate', async () => {
+  it('DSSE-03 the statement about one file has a single subject, with its leaf and Merkle proof in the predicate', async () => {
     const { subject, predicate } = statementIn(await answer(instance, locker.receipt_id, { filename: 'b.txt' }))
     expect(subject.map(({ name }) => name)).toEqual(['b.txt'])
     const [file] = predicate.files as [ShownFile]
@@ -91,7 +91,7 @@ forEachDatabase('statements as DSSE', (database) => {
     expect(foldProof(leafHash(file), file.proof)).toBe(bare(predicate.envelope.body.merkle_root))
   })
 
-  it('DSSE-04 DSSE-05 verifiers of Sigstore accept the bundle, and no other file or key', async () => {
+  it('DSSE-04 DSSE-05 a Sigstore verifier accepts the bundle for its file and key only', async () => {
     const query = { format: 'sigstore-bundle', filename: 'b.txt' } as const
     const { response, text } = await read(instance, locker.receipt_id, query)
     expect(response.headers.get('content-type')).toBe('application/vnd.dev.sigstore.bundle.v0.3+json')
@@ -104,13 +104,13 @@ forEachDatabase('statements as DSSE', (database) => {
       'c.txt',
     ])
 
-    const stranger = { publicKeyHex: toHex(STRANGER.publicKey) }
-    expect(() => verifyAsSigstore(bundle, { ...expected('two'), ...stranger })).toThrow('signature verification failed')
+    const otherKey = { publicKeyHex: toHex(OTHER_SIGNER.publicKey) }
+    expect(() => verifyAsSigstore(bundle, { ...expected('two'), ...otherKey })).toThrow('signature verification failed')
     expect(() => verifyAsSigstore(bundle, expected('three'))).toThrow('not about this file')
   })
 })
 
-it('DSSE-06 T-14 is the same every time, signed once; a final anchor and a new key change it', async () => {
+it('DSSE-06 T-14 an envelope is signed once and repeated until a final anchor or a new key changes it', async () => {
   const instance = await openEvidenceGateway({ STATEMENT_KEY_NEXT: NEXT_SEED })
   onTestFinished(instance.close)
   const own = await chainOfThree(instance)
@@ -145,10 +145,10 @@ it('DSSE-06 T-14 is the same every time, signed once; a final anchor and a new k
   expect(predicate.envelope.issuer_pubkey).toBe(from)
 })
 
-describe('a statement that is not signed in another format', () => {
+describe('refusals to sign in another format', () => {
   const instance = forAllTests(() => openEvidenceGateway({ RATE_LIMITS: 'receipt=12/min' }))
 
-  it('DSSE-07 says that a file is not in the statement', async () => {
+  it('DSSE-07 reports that a file is not in the statement', async () => {
     const { receipt_id } = await chainOfThree(instance)
     await refused(instance, 404, 'FILE_NOT_ATTESTED', receipt_id, { filename: 'z.txt' })
     await refused(instance, 404, 'FILE_NOT_ATTESTED', receipt_id, { filename: 'b.txt', sequence: 1 })
@@ -156,7 +156,7 @@ describe('a statement that is not signed in another format', () => {
     await refused(instance, 422, 'validation_error', receipt_id, { filename: '' })
   })
 
-  it('DSSE-08 DSSE-02 a locker with more files than fit in one message is proven file by file', async () => {
+  it('DSSE-08 DSSE-02 a locker with too many files for one message is proven file by file', async () => {
     for (const count of [1000, 1001]) {
       const { receipt_id, ...locker } = await instance.listed(count)
       await instance.state({ receipt_id, ...locker })
@@ -166,9 +166,9 @@ describe('a statement that is not signed in another format', () => {
     }
   })
 
-  it('T-14 vouches for no statement that a key of this gateway did not sign', async () => {
+  it('T-14 refuses a statement that no key of this gateway has signed', async () => {
     const foreign = await instance.filled({ 'a.txt': 'a' })
-    await instance.state(foreign, { signer: STRANGER })
+    await instance.state(foreign, { signer: OTHER_SIGNER })
     await refused(instance, 409, 'attestation_not_available', foreign.receipt_id)
 
     const changed = await chainOfThree(instance)
@@ -182,7 +182,7 @@ describe('a statement that is not signed in another format', () => {
     await refused(instance, 409, 'attestation_not_available', changed.receipt_id)
   })
 
-  it('T-14 leads nobody to the receipt', async () => {
+  it('T-14 the envelope does not reveal the receipt', async () => {
     const locker = await instance.filled({ 'a.txt': 'a' })
     await locker.put(`of-${locker.receipt_id}.txt`, 'x')
     await instance.state(locker)
@@ -193,7 +193,7 @@ describe('a statement that is not signed in another format', () => {
     await refused(instance, 422, 'validation_error', locker.receipt_id)
   })
 
-  it('T-14 counts each new signature as a request, and repeats what it has for nothing', async () => {
+  it('T-14 counts each new signature as a request, but not a repeated one', async () => {
     const locker = await instance.listed(12)
     await instance.state(locker)
     const statusOf = async (query: Query) => (await read(instance, locker.receipt_id, query)).response.status

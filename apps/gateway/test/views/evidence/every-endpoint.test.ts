@@ -1,4 +1,4 @@
-// What all public reads of evidence have in common.
+// Behaviour that all public reads of evidence share.
 
 import { connect } from 'node:net'
 import { errorsOf } from '@svc/api/endpoint'
@@ -8,7 +8,7 @@ import { forAllTests } from '@svc/devnet/for-tests'
 import { beforeAll, expect, it } from 'vitest'
 import { chainOfThree, openEvidenceGateway } from './evidence-gateway.ts'
 
-/** With its error where no receipt is named, and where the receipt has no statement. */
+/** The errors of each read: for a missing receipt, and for a receipt without a statement. */
 const READS: [path: string, withoutReceipt: string, withoutStatement: string | null][] = [
   ['/v1/storage/verify', 'validation_error', null],
   ['/v1/storage/statements', 'validation_error', null],
@@ -36,7 +36,7 @@ forEachDatabase('evidence', (database) => {
   const endpointOf = (path: string) => gatewayEndpoints.find((each) => each.path === path && each.method === 'GET')!
 
   it.each(READS)(
-    'ERR-06 ERR-07 %s refuses requests without a receipt, a known one, a statement or its sequence',
+    'ERR-06 ERR-07 %s refuses a missing or unknown receipt, and a missing statement or sequence',
     async (path, withoutReceipt, withoutStatement) => {
       const endpoint = endpointOf(path)
       const refusal = async (query: Record<string, string | number>) => {
@@ -68,7 +68,7 @@ forEachDatabase('evidence', (database) => {
     expect(await countIn()).toHaveLength(3)
   })
 
-  it('T-06 GEN-08 refuses hostile values in a query, at every endpoint that reads the field', async () => {
+  it('T-06 GEN-08 refuses hostile query values at every endpoint that reads the field', async () => {
     for (const [path] of READS) {
       const { query } = endpointOf(path)
       const hostile = {
@@ -99,7 +99,7 @@ forEachDatabase('evidence', (database) => {
     expect(unknown).toMatchObject({ status: 404, body: { error: 'receipt_not_found' } })
   })
 
-  it('T-11 answers headers that are not text like any other value', async () => {
+  it('T-11 answers normally to headers that are not text', async () => {
     const { hostname, port } = new URL(instance.gateway.url)
     for (const header of [
       'X-Oracle-Secret: \xff\xfe',

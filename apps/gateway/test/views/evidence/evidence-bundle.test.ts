@@ -54,7 +54,7 @@ forEachDatabase('the evidence bundle', (database) => {
   })
   afterAll(() => instance.close())
 
-  it('VER-14 EVID-21 holds everything that an offline verifier needs', async () => {
+  it('VER-14 EVID-21 contains everything that an offline verifier needs', async () => {
     const { record, anchor } = await instance.state(locker, { anchor: (envelope) => memoAnchor(envelope) })
     const { status, headers, body } = await instance.read<EvidenceBundle>(BUNDLE, { receipt_id: locker.receipt_id })
     expect([status, headers.get('cache-control')]).toEqual([200, 'no-store'])
@@ -98,7 +98,7 @@ forEachDatabase('the evidence bundle', (database) => {
       expect(await factsOf(await bundleOf(locker.receipt_id, query))).toMatchObject(ALL_PASSED)
   })
 
-  it('LOG-33 has the proof of the log once a checkpoint has the statement, and is answered without it where the log cannot be read', async () => {
+  it('LOG-33 includes the log proof once a checkpoint covers the statement, and omits it when the log cannot be read', async () => {
     const { logIdentity: identity, publishLog: publish, logFiles: files } = instance.gateway.context
     const { receipt_id } = locker
     await publish()
@@ -126,7 +126,7 @@ forEachDatabase('the evidence bundle', (database) => {
     expect(await bundleOf(locker.receipt_id)).not.toHaveProperty('log')
   })
 
-  it('VER-13 VER-15 a bundle of the oracle era has version 1 and verifies by the signature on the Merkle root', async () => {
+  it('VER-13 VER-15 a bundle of the oracle era has version 1 and is verified by the signature on the Merkle root', async () => {
     const locker = await instance.listed(3)
     const { record } = await instance.stateAsOracle(locker, { anchor: ORACLE_ANCHOR, oracleTx: ORACLE_ANCHOR.tx })
     const bundle = await bundleOf(locker.receipt_id)
@@ -147,8 +147,8 @@ forEachDatabase('the evidence bundle', (database) => {
     })
     expect(bundle.how_to_verify).toHaveLength(5)
     expect(bundle.how_to_verify[2]).toContain(TAG)
-    const notThere = { statement_digest_matches: 'not_checked', envelope_binds_commitment: 'not_checked' }
-    expect(await factsOf(bundle)).toMatchObject({ ...ALL_PASSED, ...notThere })
+    const missing = { statement_digest_matches: 'not_checked', envelope_binds_commitment: 'not_checked' }
+    expect(await factsOf(bundle)).toMatchObject({ ...ALL_PASSED, ...missing })
   })
 
   it('VER-12 ERR-22 answers 409 with a hint while a receipt has no attestation or a pending one', async () => {

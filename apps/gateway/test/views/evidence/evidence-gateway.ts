@@ -1,4 +1,4 @@
-// For tests: a gateway with lockers that have statements, and public reads of them.
+// A test gateway with lockers that have statements, and public reads of them.
 
 import type { Anchor } from '@svc/api/attestations'
 import { seedFiles, seedLocker } from '@svc/devnet/services/seed-lockers'
@@ -21,9 +21,9 @@ type StatementOptions = NonNullable<Parameters<typeof seedStatement>[2]>
 type OracleOptions = NonNullable<Parameters<typeof seedOracleRecord>[2]>
 
 export interface EvidenceGateway extends TestGateway {
-  /** A locker with confirmed files, uploaded for real. */
+  /** A locker with confirmed files whose bytes are uploaded. */
   filled(files: Record<string, string>, options?: { provider?: string }): Promise<FilledLocker>
-  /** A locker with this many confirmed files, which have rows but no bytes. */
+  /** A locker with this many confirmed files that have rows but no bytes. */
   listed(count: number): Promise<Locker>
   /** Adds the next statement about a locker. */
   state(locker: Locker, options?: StatementOptions): ReturnType<typeof seedStatement>
@@ -34,7 +34,7 @@ export interface EvidenceGateway extends TestGateway {
     query?: Record<string, string | number>,
     headers?: Record<string, string>,
   ): Promise<Reply<Body>>
-  /** Reads, and expects a 200. */
+  /** Reads and expects a 200. */
   get<Body>(path: string, query?: Record<string, string | number>): Promise<Body>
 }
 

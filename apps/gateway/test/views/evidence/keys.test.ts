@@ -14,12 +14,12 @@ import { type EvidenceGateway, memoAnchor, openEvidenceGateway } from './evidenc
 
 const DAY = 86_400
 const NEXT = ed25519Signer(new Uint8Array(32).fill(9))
-const STRANGER = ed25519Signer(new Uint8Array(32).fill(10))
+const OTHER_SIGNER = ed25519Signer(new Uint8Array(32).fill(10))
 
 let instance: EvidenceGateway
 const signatureOf = async (receipt_id: string, path = '/v1/storage/verify') =>
   (await instance.get<VerifyAnswer>(path, { receipt_id })).verification.signature_valid
-/** Does what a restart with another key does. */
+/** Changes the key as a restart with another key does. */
 async function changeKey(signer: typeof NEXT) {
   const { context } = instance.gateway
   await activateSigningKey(writable(context.database.db), toHex(signer.publicKey), isoSeconds(unixNow(context)))
@@ -31,27 +31,27 @@ afterEach(() => instance.close())
 
 it('VER-05 EVID-18 fails the signature of a key that the gateway never had', async () => {
   const locker = await instance.listed(2)
-  await instance.state(locker, { signer: STRANGER })
+  await instance.state(locker, { signer: OTHER_SIGNER })
   for (const path of ['/v1/storage/verify', '/v1/retrieve', '/v1/storage/evidence-bundle', '/v1/self-verify']) {
     expect(await signatureOf(locker.receipt_id, path), path).toBe('failed')
   }
 })
 
 it('ADD-07 VER-05 checks each statement with the key of its time, before and after a key change', async () => {
-  const [before, after, tooLate, tooEarly] = await Promise.all([1, 2, 3, 4].map((count) => instance.listed(count)))
+  const [before, after, atTheft, tooEarly] = await Promise.all([1, 2, 3, 4].map((count) => instance.listed(count)))
   await instance.state(before!)
   await instance.state(tooEarly!, { signer: NEXT })
   instance.clock.advance(DAY)
   await changeKey(NEXT)
   instance.clock.advance(DAY)
   await instance.state(after!, { signer: NEXT })
-  await expect(instance.state(tooLate!)).rejects.toMatchObject({ code: 'signing_key_unavailable' })
-  await instance.state(tooLate!, { signer: statementSigner(instance.gateway.context) })
-  const valid = [before!, after!, tooLate!, tooEarly!].map(({ receipt_id }) => signatureOf(receipt_id))
+  await expect(instance.state(atTheft!)).rejects.toMatchObject({ code: 'signing_key_unavailable' })
+  await instance.state(atTheft!, { signer: statementSigner(instance.gateway.context) })
+  const valid = [before!, after!, atTheft!, tooEarly!].map(({ receipt_id }) => signatureOf(receipt_id))
   expect(await Promise.all(valid)).toEqual(['passed', 'passed', 'failed', 'failed'])
 })
 
-it('ADD-07 accepts the old key for a while after a change, because old replicas still sign with it', async () => {
+it('ADD-07 accepts the old key for a grace period after a change, because old replicas still sign with it', async () => {
   const locker = await instance.listed(1)
   const statement = statementSigner(instance.gateway.context)
   await changeKey(statement)
@@ -62,29 +62,29 @@ it('ADD-07 accepts the old key for a while after a change, because old replicas 
   expect(await signatureOf(locker.receipt_id)).toBe('passed')
 })
 
-it('T-40 ADD-39 of a revoked key, only what a block from before the theft holds is good; older receipts stay', async () => {
+it('T-40 ADD-39 a revoked key stays valid only for statements in blocks before the theft and for older receipts', async () => {
   const { context } = instance.gateway
   const stolen = statementSigner(context)
   await changeKey(stolen)
   const since = unixNow(context) + 1000
   const final = (envelope: EvidenceEnvelope) => memoAnchor(envelope, { finalized: true })
-  /** Signed this long before the theft. */
-  async function stated(seconds: number, anchor?: (envelope: EvidenceEnvelope) => Anchor): Promise<string> {
+  /** Attests a locker this many seconds before the theft, and returns its receipt id. */
+  async function attestBefore(seconds: number, anchor?: (envelope: EvidenceEnvelope) => Anchor): Promise<string> {
     instance.clock.advance(since - seconds - unixNow(context))
     const locker = await instance.listed(1)
     await instance.state(locker, { signer: stolen, ...(anchor && { anchor }) })
     return locker.receipt_id
   }
-  const logged = await stated(900)
+  const logged = await attestBefore(900)
   await context.publishLog()
   await anchorLog(since - 880)
   const receipts = {
     logged,
-    final: await stated(800, final),
-    notYetFinal: await stated(700, memoAnchor),
-    bare: await stated(600),
-    tooLate: await stated(1, final),
-    after: await stated(-60, (envelope) => ({ ...final(envelope), block_time: since - 500 })),
+    final: await attestBefore(800, final),
+    notYetFinal: await attestBefore(700, memoAnchor),
+    bare: await attestBefore(600),
+    atTheft: await attestBefore(1, final),
+    after: await attestBefore(-60, (envelope) => ({ ...final(envelope), block_time: since - 500 })),
   }
   const each = async <Value>(of: (receiptId: string) => Promise<Value>) => {
     const found = Object.entries(receipts).map(async ([name, receiptId]) => [name, await of(receiptId)] as const)
@@ -96,7 +96,7 @@ it('T-40 ADD-39 of a revoked key, only what a block from before the theft holds 
   expect(new Set(Object.values(before))).toEqual(new Set(['passed']))
 
   const next = { publicKey: NEXT.publicKey, sign: async (message: Uint8Array) => NEXT.sign(message) }
-  const replica = { ...context, statementKeys: { ...context.statementKeys, held: () => next } }
+  const replica = { ...context, statementKeys: { ...context.statementKeys, signerOf: () => next } }
   const order = { keyId: issuerKeyId(toHex(stolen.publicKey)), since, reason: 'stolen', recovery: null }
   await revokeKey(replica, { identity: 'test' }, order)
   expect(await each((receiptId) => signatureOf(receiptId))).toEqual({
@@ -104,15 +104,15 @@ it('T-40 ADD-39 of a revoked key, only what a block from before the theft holds 
     final: 'passed',
     notYetFinal: 'failed',
     bare: 'failed',
-    tooLate: 'failed',
+    atTheft: 'failed',
     after: 'failed',
   })
   const valid = async (receiptId: string) =>
     (await instance.get<{ valid: boolean }>(`/v1/receipts/${receiptId}/verify`)).valid
-  expect(await each(valid)).toMatchObject({ logged: true, bare: true, tooLate: true, after: false })
+  expect(await each(valid)).toMatchObject({ logged: true, bare: true, atTheft: true, after: false })
 })
 
-/** As if a block of that time held the newest checkpoint. */
+/** Records that a block of this time contains the newest checkpoint. */
 async function anchorLog(blockTime: number): Promise<void> {
   const { db } = instance.gateway.context.database
   const { size } = await db

@@ -12,7 +12,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import type { Locker } from '../../../src/db/schema.ts'
 import { openEvidenceGateway } from './evidence-gateway.ts'
 
-/** The fewest files that are streamed. */
+/** The smallest number of files that is streamed. */
 const FILES = 5001
 
 describe('answers with many files', () => {
@@ -58,7 +58,7 @@ describe('answers with many files', () => {
     })
   })
 
-  it('T-11 still serves after a reader disconnects in the middle', async () => {
+  it('T-11 still serves after a client disconnects in the middle', async () => {
     for (const path of ['/v1/storage/verify', '/v1/storage/evidence-bundle']) {
       const left = new AbortController()
       const response = await fetch(url(path), { signal: left.signal })
@@ -68,7 +68,7 @@ describe('answers with many files', () => {
     expect((await fetch(url('/v1/storage/verify'))).status).toBe(200)
   })
 
-  it('VER-01 breaks off the answer when stored files are missing, rather than showing a short list', {
+  it('VER-01 aborts the response when stored files are missing, rather than sending a short list', {
     tags: ['nightly'],
   }, async () => {
     const damaged = await instance.listed(FILES + 1)

@@ -47,11 +47,11 @@ forEachDatabase('inclusion proofs', (database) => {
     const { receipt_id } = locker
     await locker.put('a.txt', 'something else')
     await instance.state(locker)
-    const [then, now] = [await prove(receipt_id, 'a.txt', { sequence: 1 }), await prove(receipt_id, 'a.txt')]
-    expect([then.file_entry.size_bytes, now.file_entry.size_bytes]).toEqual([3, 14])
-    for (const proof of [then, now]) expectProof(proof)
+    const [earlier, now] = [await prove(receipt_id, 'a.txt', { sequence: 1 }), await prove(receipt_id, 'a.txt')]
+    expect([earlier.file_entry.size_bytes, now.file_entry.size_bytes]).toEqual([3, 14])
+    for (const proof of [earlier, now]) expectProof(proof)
     const { attestation } = await instance.get<VerifyAnswer>('/v1/storage/verify', { receipt_id, sequence: 1 })
-    expect(bare(then.merkle_root)).toBe(bare(attestation?.merkle_root as string))
+    expect(bare(earlier.merkle_root)).toBe(bare(attestation?.merkle_root as string))
     expectRefusal(await instance.read(PROOF, { receipt_id, filename: 'b.txt', sequence: 1 }), 404, 'FILE_NOT_ATTESTED')
     expectRefusal(await instance.read(PROOF, { receipt_id, filename: '' }), 422, 'validation_error')
   })

@@ -20,7 +20,7 @@ const TAG = 'ANOTHER_TAG_OF_25_LETTERS'
 
 let instance: EvidenceGateway
 
-/** As it is on the wire. */
+/** The response with its text as sent. */
 async function read(receiptId: string, filenames: readonly string[] = [], more: Record<string, string> = {}) {
   const query = new URLSearchParams([
     ['receipt_id', receiptId],
@@ -54,7 +54,7 @@ forEachDatabase('the redacted bundle', (database) => {
   })
   afterAll(() => instance.close())
 
-  it('ADD-18 T-33 proves the files that were asked for, and names neither the receipt nor the others', async () => {
+  it('ADD-18 T-33 proves the requested files, and names neither the receipt nor other files', async () => {
     const text = await redacted(locker.receipt_id, ['c.txt', 'a.txt', 'c.txt'])
     for (const hidden of [locker.receipt_id, locker.locker_id, 'b.txt', '/v1/r/']) expect(text).not.toContain(hidden)
     const bundle: RedactedBundle = JSON.parse(text)
@@ -71,7 +71,7 @@ forEachDatabase('the redacted bundle', (database) => {
     expect(report?.leftOut[0]).toContain('1 of 3 files')
   })
 
-  it('ADD-18 T-33 shows the leaves of all files and no name where no file was asked for', async () => {
+  it('ADD-18 T-33 shows the leaves of all files and no name when no file is requested', async () => {
     const text = await redacted(locker.receipt_id)
     for (const hidden of [locker.receipt_id, locker.locker_id, '.txt', '/v1/r/']) expect(text).not.toContain(hidden)
     expect(schemaCheck(redactedBundle.responses[200])(JSON.parse(text))).toBeNull()
@@ -80,7 +80,7 @@ forEachDatabase('the redacted bundle', (database) => {
     expect(facts.merkle_root_matches.value).toBe('passed')
   })
 
-  it('ADD-18 is what a client makes of the whole bundle, and needs no gateway for', async () => {
+  it('ADD-18 equals the bundle that a client redacts offline from the whole one', async () => {
     const whole = await instance.get<EvidenceBundle>('/v1/storage/evidence-bundle', { receipt_id: locker.receipt_id })
     expect(whole.anchor).not.toBeNull()
     for (const filenames of [undefined, ['b.txt']]) {
@@ -103,13 +103,13 @@ forEachDatabase('the redacted bundle', (database) => {
     return body
   }
 
-  it('ADD-18 T-33 says which file is not in the statement, and nothing about others', async () => {
+  it('ADD-18 T-33 names the requested file that is not in the statement, and reveals nothing about others', async () => {
     const { details } = await refused(404, 'FILE_NOT_ATTESTED', locker.receipt_id, ['a.txt', 'z.txt'])
     expect(details).toEqual({ filename: 'z.txt' })
     await refused(404, 'FILE_NOT_ATTESTED', locker.receipt_id, ['b.txt'], { sequence: '1' })
   })
 
-  it('ADD-18 T-33 refuses a file whose name spells the receipt or its locker', async () => {
+  it('ADD-18 T-33 refuses a file whose name contains the receipt or its locker', async () => {
     const locker = await instance.filled({ 'a.txt': 'a' })
     for (const id of [locker.receipt_id, locker.locker_id]) await locker.put(`of-${id}.txt`, 'x')
     await instance.state(locker)
@@ -118,7 +118,7 @@ forEachDatabase('the redacted bundle', (database) => {
     expect(await redacted(locker.receipt_id)).not.toContain(locker.receipt_id)
   })
 
-  it('ADD-18 takes a hundred names at most, and none that is empty', async () => {
+  it('ADD-18 accepts at most a hundred names, none of them empty', async () => {
     const { receipt_id } = await chainOfThree(instance)
     const names = Array.from({ length: MAX_CHOSEN_FILES + 1 }, (_, i) => `${i}`)
     await refused(422, 'validation_error', receipt_id, names)

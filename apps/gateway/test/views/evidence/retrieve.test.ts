@@ -25,7 +25,7 @@ describe('retrieve', () => {
   })
   afterAll(() => instance.close())
 
-  it('ATT-16 ATT-19 answers code, hashes, manifest, anchor and facts to anybody', async () => {
+  it('ATT-16 ATT-19 answers code, hashes, manifest, anchor and facts to any caller', async () => {
     const locker = await instance.filled({ 'b.txt': 'two', 'a.txt': 'one' })
     const { record } = await instance.state(locker)
     const { manifest, verification, ...answer } = await instance.get<Retrieved>(RETRIEVE, {
@@ -51,7 +51,7 @@ describe('retrieve', () => {
     expect(verification).toMatchObject({ signature_valid: 'passed', anchor_confirmed: 'not_checked' })
   })
 
-  it('ATT-17 computes a missing statement only for a caller with the secret, and answers an existing one to anybody', async () => {
+  it('ATT-17 computes a missing statement only for a caller with the secret, and answers an existing one to any caller', async () => {
     const { receipt_id } = await instance.filled({ 'a.txt': 'one' })
     const refused = await instance.read<{ hint: string }>(RETRIEVE, { receipt_id })
     expectRefusal(refused, 409, 'attestation_not_available')
@@ -104,7 +104,7 @@ describe('retrieve', () => {
 })
 
 describe('retrieve without a secret', () => {
-  it('ATT-17 computes for anybody within the public rate limits where no secret is set', async () => {
+  it('ATT-17 computes for any caller within the public rate limits where no secret is set', async () => {
     const instance = await openEvidenceGateway({ RATE_LIMITS: 'receipt=2/min' })
     const { receipt_id } = await instance.filled({ 'a.txt': 'one' })
     const empty = await instance.listed(0)

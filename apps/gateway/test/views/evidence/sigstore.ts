@@ -1,19 +1,19 @@
-// For tests: what a program does that knows Sigstore and one public key, and nothing of ours. docs/transparency.md has
-// the same lines.
+// Verifies a bundle as an independent program does that has only Sigstore's library and one public key.
+// docs/transparency.md contains the same lines.
 
 import { createHash, createPublicKey } from 'node:crypto'
 import { bundleFromJSON, isBundleWithDsseEnvelope } from '@sigstore/bundle'
 import { toSignedEntity, Verifier } from '@sigstore/verify'
 
 interface Expected {
-  /** As the bundle's hint has it. */
+  /** The hint of the bundle's key. */
   keyId: string
   publicKeyHex: string
   predicateType: string
   file: Uint8Array | string
 }
 
-/** The name and predicate that the bundle has of a file; throws unless all of it is as expected. */
+/** Returns the name and predicate that the bundle has for a file; throws unless everything matches. */
 export function verifyAsSigstore(bundleJson: unknown, { keyId, publicKeyHex, predicateType, file }: Expected) {
   const x = Buffer.from(publicKeyHex, 'hex').toString('base64url')
   const publicKey = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' })

@@ -95,7 +95,7 @@ forEachDatabase('verify', (database) => {
     expect(await queue.counts()).toEqual(before)
   })
 
-  it('VER-09 reports bytes as checked where the statement says that they were hashed', async () => {
+  it('VER-09 reports bytes as checked where the statement states that they were hashed', async () => {
     const locker = await instance.listed(1)
     await instance.state(locker, { checkMode: 'bytes_hashed' })
     expect((await verify(locker.receipt_id)).verification).toEqual({ ...COMPUTED, bytes_checked: 'passed' })
@@ -132,7 +132,7 @@ forEachDatabase('verify', (database) => {
   const STATEMENTS = '/v1/storage/statements'
   const list = (receipt_id: string, query = {}) => instance.get<Statements>(STATEMENTS, { receipt_id, ...query })
 
-  it('EVID-10 EVID-20 lists the chain, in which each statement names the one before it', async () => {
+  it('EVID-10 EVID-20 lists the chain, in which each statement names its predecessor', async () => {
     const { receipt_id } = await chainOfThree(instance)
     const { proof_id, statements, ...rest } = await list(receipt_id)
     expect(rest).toEqual({ receipt_id })
@@ -158,7 +158,7 @@ forEachDatabase('verify', (database) => {
     expect((await list(receipt_id, { from: 4 })).statements).toEqual([])
   })
 
-  it('EVID-10 T-38 lists the chain from its end, with the signed statements for those who check them', async () => {
+  it('EVID-10 T-38 lists the chain from its end, with the signed statements on request', async () => {
     const { receipt_id } = await chainOfThree(instance)
     const sequences = async (query: object) =>
       (await list(receipt_id, query)).statements.map(({ sequence }: { sequence: number }) => sequence)

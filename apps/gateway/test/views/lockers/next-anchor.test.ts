@@ -8,12 +8,12 @@ const OPTED_IN = { ...CRON, CRON_ATTEST_FILTER: 'opted_in' }
 const AT = '2026-09-01T22:00:00Z'
 
 it.each([
-  ['nothing is automatic', { PUBLISH: 'on_request' }, [], null, null],
-  ['changes are attested by themselves', { AUTO_REATTEST: 'true' }, [], 'changes', 'publishing'],
-  ['there is a schedule', { ...CRON, PUBLISH: 'on_request' }, [], 'changes', AT],
-  ['it is opted in', { ...OPTED_IN, PUBLISH: 'on_request' }, ['cron_attest'], 'changes', AT],
-  ['it is not opted in', { ...OPTED_IN, PUBLISH: 'on_request' }, [], null, null],
-] as const)('T-56 CRON-01 what is published next of a locker where %s', async (_, variables, tags, changed, idle) => {
+  ['no automatic attestation', { PUBLISH: 'on_request' }, [], null, null],
+  ['automatic attestation of changes', { AUTO_REATTEST: 'true' }, [], 'changes', 'publishing'],
+  ['a schedule', { ...CRON, PUBLISH: 'on_request' }, [], 'changes', AT],
+  ['a schedule that it has joined', { ...OPTED_IN, PUBLISH: 'on_request' }, ['cron_attest'], 'changes', AT],
+  ['a schedule that it has not joined', { ...OPTED_IN, PUBLISH: 'on_request' }, [], null, null],
+] as const)('T-56 CRON-01 reports the next anchor of a locker with %s', async (_, variables, tags, changed, idle) => {
   const instance = await openTestGateway(variables)
   const { context } = instance.gateway
   const locker = await instance.locker(ed25519Identity(), { tags: [...tags] })

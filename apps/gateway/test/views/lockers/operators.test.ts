@@ -98,7 +98,7 @@ forEachDatabase('operators', (database) => {
     expect((await add(locker, { pubkey: first })).body.operators).toEqual([...rest, first])
   })
 
-  it('OPER-06 removing an operator at one gateway takes effect at another at once', async () => {
+  it('OPER-06 removing an operator at one gateway takes effect immediately at another', async () => {
     const operator = ed25519Identity()
     const locker = await instance.locker(ed25519Identity(), { operators: [operator] })
     const elsewhere = inInstance(second, locker)
@@ -119,7 +119,7 @@ forEachDatabase('operators', (database) => {
     it.each<[string, unknown]>([
       ['missing', undefined],
       ['a list', [newKey()]],
-      ['a key with a trailing space', `${newKey()} `],
+      ['followed by a space', `${newKey()} `],
       ['an EVM address', evmIdentity().identity],
       ['a point of small order', toBase58(fromHex(`01${'00'.repeat(31)}`)!)],
     ])('OPER-01 ADD-04 an operator key that is %s is a 422', async (_, pubkey) => {

@@ -61,10 +61,10 @@ describe('opening a locker', () => {
   })
 
   it('LOCK-16 neither provisioning by others, nor operators, nor any field of a request changes the owner', async () => {
-    const [owner, operator, stranger] = [ed25519Identity(), ed25519Identity(), ed25519Identity()]
+    const [owner, operator, outsider] = [ed25519Identity(), ed25519Identity(), ed25519Identity()]
     const { receiptId, lockerId, call } = await instance.locker(owner, { operators: [operator] })
     const claim = { owner: operator.identity, owner_identity: operator.identity, payer_pubkey: operator.identity }
-    expectRefusal(await open(stranger, receiptId, claim), 403, 'SIGNATURE_INVALID')
+    expectRefusal(await open(outsider, receiptId, claim), 403, 'SIGNATURE_INVALID')
     expectRefusal(await open(operator, receiptId, claim), 403, 'OWNER_REQUIRED')
     expect((await open(owner, receiptId, claim)).body).toMatchObject({
       already_provisioned: true,
@@ -72,7 +72,7 @@ describe('opening a locker', () => {
     })
     const refresh = { method: 'POST', path: '/v1/storage/refresh', body: claim, ops: ['locker:refresh'], lockerId }
     expect((await instance.call(owner, refresh)).body).toMatchObject({ owner: owner.identity })
-    await call(['locker:admin'], 'POST', '/operators', { pubkey: stranger.identity, ...claim })
+    await call(['locker:admin'], 'POST', '/operators', { pubkey: outsider.identity, ...claim })
     for (const method of ['PUT', 'POST', 'PATCH', 'DELETE'])
       expect((await call(['locker:admin', 'locker:write'], method, '/record', claim)).status).toBe(405)
     expect((await call(['locker:read'], 'GET', '/record')).body).toMatchObject({ owner: owner.identity })
@@ -104,14 +104,14 @@ describe('opening a locker', () => {
   })
 
   it('AMB-04 the ids of the envelope are checked before the signature, and the body last', async () => {
-    const [owner, stranger] = [ed25519Identity(), ed25519Identity()]
+    const [owner, outsider] = [ed25519Identity(), ed25519Identity()]
     const receiptId = await instance.receipt(owner)
     const lockerId = 'locker_000000000000'
     const attempt = (who: Identity, call: Partial<SignedCall>) => open(who, receiptId, { receipt_id: 5 }, call)
-    expectRefusal(await attempt(stranger, { receiptId: '', lockerId }), 401, 'RECEIPT_ID_MISMATCH')
-    expectRefusal(await attempt(stranger, { receiptId: 'rcpt_of_nobody', lockerId }), 401, 'LOCKER_ID_MISMATCH')
-    expectRefusal(await attempt(stranger, { receiptId: 'rcpt_of_nobody' }), 404, 'receipt_not_found')
-    expectRefusal(await attempt(stranger, {}), 403, 'SIGNATURE_INVALID')
+    expectRefusal(await attempt(outsider, { receiptId: '', lockerId }), 401, 'RECEIPT_ID_MISMATCH')
+    expectRefusal(await attempt(outsider, { receiptId: 'rcpt_of_nobody', lockerId }), 401, 'LOCKER_ID_MISMATCH')
+    expectRefusal(await attempt(outsider, { receiptId: 'rcpt_of_nobody' }), 404, 'receipt_not_found')
+    expectRefusal(await attempt(outsider, {}), 403, 'SIGNATURE_INVALID')
     expectRefusal(await attempt(owner, { ops: [] }), 403, 'MISSING_OPS')
     expectRefusal(await attempt(owner, {}), 422, 'validation_error')
   })
@@ -146,7 +146,7 @@ describe('tags', () => {
 })
 
 describe('an operator named in the request', () => {
-  it('LOCK-06 LOCK-02 an operator named in the request may act at once', async () => {
+  it('LOCK-06 LOCK-02 an operator named in the request may act immediately', async () => {
     const [owner, operator] = [ed25519Identity(), ed25519Identity()]
     const { body } = await openNew({ operator_pubkey: operator.identity }, owner)
     expect(body.operators).toEqual([operator.identity])
@@ -215,7 +215,7 @@ describe('provisioning without an envelope', () => {
     const send = (body: object, headers?: Record<string, string>) =>
       openInstance.send<ProvisionManifest>('POST', PROVISION, body, headers)
 
-    it('LOCK-07 with public provisioning anybody who knows a receipt opens its locker for the payer', async () => {
+    it('LOCK-07 with public provisioning, any caller who knows a receipt can open its locker for the payer', async () => {
       const [owner, operator] = [ed25519Identity(), ed25519Identity()]
       const receipt_id = await openInstance.receipt(owner)
       const { status, body } = await send({ receipt_id, tags: ['t'], operator_pubkey: operator.identity })
@@ -231,10 +231,10 @@ describe('provisioning without an envelope', () => {
     it('LOCK-07 T-28 public provisioning adds no operator to an existing locker', async () => {
       const owner = ed25519Identity()
       const { receiptId, call } = await openInstance.locker(owner)
-      const intruder = ed25519Identity()
-      const { body } = await send({ receipt_id: receiptId, operator_pubkey: intruder.identity, tags: ['x'] })
+      const outsider = ed25519Identity()
+      const { body } = await send({ receipt_id: receiptId, operator_pubkey: outsider.identity, tags: ['x'] })
       expect(body).toMatchObject({ already_provisioned: true, operators: [], tags: [] })
-      expectRefusal(await call(['locker:read'], 'GET', '/record', undefined, intruder), 403, 'SIGNATURE_INVALID')
+      expectRefusal(await call(['locker:read'], 'GET', '/record', undefined, outsider), 403, 'SIGNATURE_INVALID')
     })
 
     it('LOCK-07 GEN-05 public provisioning still checks an envelope that is sent', async () => {

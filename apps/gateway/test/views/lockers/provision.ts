@@ -1,10 +1,10 @@
-// Sends provisioning requests for tests.
+// Provisioning requests for tests.
 
 import type { ProvisionManifest } from '@svc/api/lockers'
 import type { Identity, SignedCall, TestGateway } from '@svc/devnet/services/test-gateway'
 
 export const SIGNED_PROVISION = '/v1/storage/signed_provision'
-/** The path where the envelope may be optional. */
+/** The path that accepts requests without an envelope where the gateway allows them. */
 export const PROVISION = '/v1/storage/provision'
 
 /** Opens the locker of a receipt by a signed request. */

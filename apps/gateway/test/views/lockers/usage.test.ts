@@ -42,14 +42,14 @@ async function shortUrl(locker: TestLocker, filename: string): Promise<string> {
   return new URL(body.download_url).pathname
 }
 
-forEachDatabase('what was bought for a locker', (database) => {
+forEachDatabase('the usage of a locker', (database) => {
   let instance: TestGateway
   beforeAll(async () => {
     instance = await openTestGateway({ DATABASE_URL: database.url })
   })
   afterAll(() => instance.close())
 
-  it('LOCK-14 T-56 is shown with what is used of it, to owner and operators', async () => {
+  it('LOCK-14 T-56 is shown with the bought terms to the owner and the operators', async () => {
     const operator = ed25519Identity()
     const locker = await instance.locker(ed25519Identity(), { operators: [operator] })
     const empty = await usageOf(locker)
@@ -86,7 +86,7 @@ forEachDatabase('what was bought for a locker', (database) => {
     expectRefusal(await locker.call(READ, 'GET', '/usage', undefined, ed25519Identity()), 403, 'SIGNATURE_INVALID')
   })
 
-  it('T-56 counts bytes from when they are stored, whether they are confirmed, replaced or deleted', async () => {
+  it('T-56 counts stored bytes before they are confirmed, and after they are replaced or deleted', async () => {
     const locker = await instance.locker(ed25519Identity())
     const used = async () => (await usageOf(locker)).bytes.used
     await locker.put('a', 'x'.repeat(100), { confirm: false })
@@ -109,7 +109,7 @@ forEachDatabase('what was bought for a locker', (database) => {
     expect(await usageOf(locker)).toMatchObject({ bytes: { used: 0 }, files: { used: 0 } })
   })
 
-  it('T-56 counts what public links and short URLs send: whole files and ranges, not heads or refusals', async () => {
+  it('T-56 counts files and ranges sent through public links and short URLs, but not HEAD answers or refusals', async () => {
     const locker = await instance.locker(ed25519Identity())
     await locker.put('a.txt', 'x'.repeat(1000))
     const sent = async () => (await usageOf(locker)).egress.used
@@ -128,7 +128,7 @@ forEachDatabase('what was bought for a locker', (database) => {
     expect(await sent()).toBe(2100)
   })
 
-  it('T-56 adds up what several gateways have sent, and keeps it when they stop', async () => {
+  it('T-56 adds up the bytes sent by several gateways, and keeps the sum when they stop', async () => {
     const locker = await instance.locker(ed25519Identity())
     await locker.put('a.txt', 'x'.repeat(10))
     const folder = instance.gateway.context.config.dataDir
@@ -143,7 +143,7 @@ forEachDatabase('what was bought for a locker', (database) => {
 })
 
 forEachDatabase('lockers over their terms', (database) => {
-  it('T-56 an operator of the gateway sees who is over, the furthest first, page by page and as a metric', async () => {
+  it('T-56 the admin sees lockers over their terms, the furthest first, in pages and as a metric', async () => {
     const instance = await openTestGateway({ DATABASE_URL: database.url })
     onTestFinished(instance.close)
     const lockers = [await instance.locker(ed25519Identity()), await instance.locker(ed25519Identity())] as const
@@ -181,7 +181,7 @@ forEachDatabase('lockers over their terms', (database) => {
   })
 })
 
-it('T-56 a locker with unpublished changes shows when its next statement is made by itself', async () => {
+it('T-56 a locker reports unattested changes until they are attested automatically', async () => {
   const instance = await openTestGateway({
     CRON_ATTEST_ENABLED: 'true',
     CRON_ATTEST_PUSH: 'true',
@@ -189,7 +189,7 @@ it('T-56 a locker with unpublished changes shows when its next statement is made
   })
   const locker = await instance.locker(ed25519Identity())
   await locker.put('a.txt', 'a')
-  // This gateway publishes nothing, so nothing waits for it.
+  // This gateway publishes nothing, so no anchor is pending.
   expect(await usageOf(locker)).toMatchObject({ next_anchor: null, has_unattested_changes: true })
   await instance.gateway.context.queue.drain()
   instance.clock.advance(3)
@@ -198,7 +198,7 @@ it('T-56 a locker with unpublished changes shows when its next statement is made
   await instance.close()
 })
 
-it('T-56 a download that breaks off counts for what was sent of it', { tags: ['nightly'] }, async () => {
+it('T-56 an interrupted download counts only the bytes sent', { tags: ['nightly'] }, async () => {
   const instance = await openTestGateway()
   const locker = await instance.locker(ed25519Identity())
   const size = 64 * 1024 * 1024

@@ -14,11 +14,11 @@ import { parseMetrics } from './scrape.ts'
 
 const NAME = 'svc_http_request_duration_seconds'
 
-it('counts a duration up to and including each bound, and beyond all bounds', () => {
+it('counts a duration in every bucket whose bound it does not exceed, and a longer one in +Inf', () => {
   const http = createHttpMetrics()
   const labels = { route: '/v1/keys', method: 'GET', status: '2xx' }
   for (const seconds of [0, 0.001, 0.0011, 0.5, 119, 120, 121, 1e6])
-    http.note({ route: '/v1/keys', method: 'GET', status: 200, seconds })
+    http.count({ route: '/v1/keys', method: 'GET', status: 200, seconds })
   const { value } = parseMetrics(metricsText([http.family()]))
   const bucket = (le: string) => value(`${NAME}_bucket`, { ...labels, le })
   expect(['0.001', '0.005', '0.25', '0.5', '30', '120', '+Inf'].map(bucket)).toEqual([2, 3, 3, 4, 4, 6, 8])
@@ -28,7 +28,7 @@ it('counts a duration up to and including each bound, and beyond all bounds', ()
 
 describe('streamed answers', () => {
   const http = createHttpMetrics()
-  const service = createService({ log: createLog('silent'), checkResponses: true, onAnswer: http.note })
+  const service = createService({ log: createLog('silent'), checkResponses: true, onAnswer: http.count })
   const bytes = (name: string) => ({ ...docs, name, path: `/${name}` })
   const endless = Readable.from(
     (function* () {
@@ -54,7 +54,7 @@ describe('streamed answers', () => {
     await expect.poll(() => count('/empty', '3xx')).toBe(1)
   })
 
-  it('counts a streamed answer whose reader leaves in the middle', async () => {
+  it('counts a streamed answer whose reader disconnects in the middle', async () => {
     const socket = connect(Number(new URL(url).port), '127.0.0.1')
     socket.write('GET /endless HTTP/1.1\r\nHost: x\r\n\r\n')
     await once(socket, 'data')

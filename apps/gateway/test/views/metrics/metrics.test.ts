@@ -8,7 +8,7 @@ import { publishNewest } from '../../../src/publication/push.ts'
 import { queueToAttest } from '../../evidence/attest.ts'
 import { type Scrape, scrape } from './scrape.ts'
 
-/** Longer than anything is cached. */
+/** Longer than any cache lives. */
 const LATER = 3600
 
 forEachDatabase('metrics', (database) => {
@@ -44,9 +44,9 @@ forEachDatabase('metrics', (database) => {
     expect(value('svc_database_read_timestamp_seconds')).toBe(Math.floor(market.clock.now() / 1000))
   })
 
-  it('T-89 counts the requests that were refused because there were too many', async () => {
+  it('T-89 counts rate-limited requests', async () => {
     const { metrics } = shop.gateway.context
-    const grown = await growth({ shed: ['svc_http_requests_shed_total'] }, () => metrics.noteShed())
+    const grown = await growth({ shed: ['svc_http_requests_shed_total'] }, () => metrics.countShed())
     expect(grown).toEqual({ shed: 1 })
   })
 
@@ -67,7 +67,7 @@ forEachDatabase('metrics', (database) => {
     expect(paid).toBeGreaterThan(0)
   })
 
-  it('counts a locker, and its objects while they are written, held and replaced', async () => {
+  it('counts a locker and its objects in the states writing, held and released', async () => {
     const samples = {
       lockers: ['svc_lockers_total'],
       writing: ['svc_objects', { state: 'writing' }],

@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 
 export interface Scrape {
   text: string
-  /** The value of the sample with exactly these labels; null where there is none. */
+  /** The value of the sample with exactly these labels, or null. */
   value(name: string, labels?: Record<string, string>): number | null
   /** The names of the families, in order. */
   families: string[]
@@ -26,7 +26,7 @@ interface Series {
 }
 
 export function parseMetrics(text: string): Scrape {
-  if (!text.endsWith('\n')) throw new Error('the last line has no line end')
+  if (!text.endsWith('\n')) throw new Error('the last line has no newline')
   const types = new Map<string, string>()
   const series = new Map<string, Series>()
   const lines = text.split('\n').filter((line) => line !== '')
@@ -34,7 +34,7 @@ export function parseMetrics(text: string): Scrape {
   for (const [i, line] of lines.entries()) {
     const help = /^# HELP ([a-zA-Z_:][\w:]*) \S.*$/.exec(line)?.[1]
     if (help) {
-      if (types.has(help)) throw new Error(`${help} comes twice`)
+      if (types.has(help)) throw new Error(`the family ${help} appears twice`)
       const type = /^# TYPE ([a-zA-Z_:][\w:]*) (counter|gauge|histogram)$/.exec(lines[i + 1] ?? '')
       if (type?.[1] !== help) throw new Error(`${help} has no type`)
       types.set(help, type[2] as string)
@@ -43,10 +43,10 @@ export function parseMetrics(text: string): Scrape {
       const sample = parseSample(line)
       const isOfFamily =
         types.get(family) === 'histogram' ? isPartOf(family, sample.name) : sample.name === family && family !== ''
-      if (!isOfFamily) throw new Error(`not a sample of ${family}: ${line}`)
-      if (types.get(family) !== 'gauge' && !(sample.value >= 0)) throw new Error(`counts below zero: ${line}`)
+      if (!isOfFamily) throw new Error(`sample outside its family ${family}: ${line}`)
+      if (types.get(family) !== 'gauge' && !(sample.value >= 0)) throw new Error(`negative count: ${line}`)
       const key = keyOf(sample.name, sample.labels)
-      if (series.has(key)) throw new Error(`comes twice: ${line}`)
+      if (series.has(key)) throw new Error(`duplicate sample: ${line}`)
       series.set(key, sample)
     }
   }
@@ -76,13 +76,13 @@ function parseSample(line: string): Series {
     do {
       LABEL.lastIndex = ++at
       const [whole, label, value] = LABEL.exec(line) ?? []
-      if (whole === undefined || label === undefined || label in labels) throw new Error(`bad labels: ${line}`)
+      if (whole === undefined || label === undefined || label in labels) throw new Error(`invalid labels: ${line}`)
       labels[label] = JSON.parse(`"${value}"`)
       at += whole.length
     } while (line[at] === ',')
-    if (line[at++] !== '}') throw new Error(`labels without end: ${line}`)
+    if (line[at++] !== '}') throw new Error(`unterminated labels: ${line}`)
   }
   const value = line.slice(at + 1)
-  if (name === '' || line[at] !== ' ' || !VALUE.test(value)) throw new Error(`not a sample: ${line}`)
+  if (name === '' || line[at] !== ' ' || !VALUE.test(value)) throw new Error(`invalid sample: ${line}`)
   return { name, labels, value: Number(value.replace('Inf', 'Infinity').replace(/^Na[nN]$/, 'NaN')) }
 }

@@ -9,7 +9,7 @@ import { attest } from '../../evidence/attest.ts'
 import { scrape } from './scrape.ts'
 
 const COUNT = 'svc_http_request_duration_seconds_count'
-/** Longer than anything is cached. */
+/** Longer than any cache lives. */
 const LATER = 3600
 
 describe('labels of requests', () => {
@@ -101,8 +101,8 @@ forEachDatabase('many scrapes', (database) => {
     const metrics = createMetrics(counted)
     const texts = await Promise.all(Array.from({ length: 30 }, () => metrics.text()))
     for (const text of texts) expect(text).toContain('\nsvc_receipts_total 1\n')
-    // Attestations, receipts, lockers, those over their terms, objects, moving objects, payments, watched quotes, budgets,
-    // deferrals of two kinds, and three questions about the log; a subquery counts, too. And once the counts of the queue.
+    // Attestations, receipts, lockers, lockers over their terms, objects, moving objects, payments, watched quotes,
+    // budgets, two kinds of deferrals, three queries about the log, and subqueries; the queue is counted once.
     expect([queries, counts]).toEqual([16, 1])
     await metrics.text()
     expect([queries, counts]).toEqual([16, 1])

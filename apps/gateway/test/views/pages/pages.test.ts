@@ -20,7 +20,7 @@ const SAVED_COPY = '<!doctype html><title>Verify</title>'
 let folder: string
 let gateway: Gateway
 
-/** As the build of `apps/web` leaves it. */
+/** Writes a folder like the build of `apps/web`. */
 function writeBuild(dist: string, version: string): void {
   const assets = join(dist, 'build-1/assets')
   mkdirSync(assets, { recursive: true })
@@ -37,8 +37,8 @@ function writeBuild(dist: string, version: string): void {
     { path: '/deep/{id}/{+rest}', policy: { 'worker-src': "'self'" } },
     { path: '/stored', policy: { 'connect-src': "'self' {storage}" } },
   ]
-  const note = { version, folder: 'build-1', pages, inputs: {} }
-  writeFileSync(join(dist, 'newest.json'), JSON.stringify(note))
+  const manifest = { version, folder: 'build-1', pages, inputs: {} }
+  writeFileSync(join(dist, 'newest.json'), JSON.stringify(manifest))
 }
 
 beforeAll(async () => {
@@ -78,7 +78,7 @@ describe('/', () => {
     expect(answer.text).toBe(await (await get('/.well-known/svc.json')).text())
   })
 
-  it('T-61 answers the welcome page to a browser, with a strict policy and nothing to guess or leak', async () => {
+  it('T-61 answers the welcome page to a browser with a strict content security policy and no referrer', async () => {
     const response = await get('/', { accept: BROWSER })
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
     const policy = response.headers.get('content-security-policy') as string
@@ -93,12 +93,12 @@ describe('/', () => {
     expect([again.status, await again.text()]).toEqual([304, ''])
   })
 
-  it('VER-22 names the agent service of the operator in the index', async () => {
+  it('VER-22 names the configured agent service in the index', async () => {
     expect(await (await get('/')).json()).toMatchObject({ agent_url: 'https://agent.example' })
   })
 })
 
-it('T-61 the verify page as one file is a download that never runs here, and the index and a list of sums have its hash', async () => {
+it('T-61 serves the single-file verify page only as a download, with its hash in the index and in the list of checksums', async () => {
   const sha256 = createHash('sha256').update(SAVED_COPY).digest('hex')
   expect(await (await get('/')).json()).toMatchObject({
     verify_page: { url: expect.stringMatching(/^http.*\/verify\.html$/), sha256 },
@@ -112,7 +112,7 @@ it('T-61 the verify page as one file is a download that never runs here, and the
 })
 
 describe('pages', () => {
-  it('T-61 name their files relative to themselves at any depth, so that they work under any prefix', async () => {
+  it('T-61 link to their files relative to their own depth, so that they work under any prefix', async () => {
     expect(await (await get('/docs')).text()).toContain('src="./assets/index-1.js"')
     const deep = await get('/deep/rcpt_1/folder/a%2Fb.txt')
     expect(await deep.text()).toContain('src="../../../assets/index-1.js"')
@@ -121,7 +121,7 @@ describe('pages', () => {
     expect(deep.headers.get('content-security-policy')).toContain("worker-src 'self'")
   })
 
-  it('T-61 SHORT-09 may talk to the gateway, and to the storage that it sends clients to', async () => {
+  it('T-61 SHORT-09 may connect only to the gateway and to the storage that it redirects clients to', async () => {
     const policyOf = async (url: string) => (await fetch(`${url}/stored`)).headers.get('content-security-policy')
     expect(await policyOf(gateway.url)).toContain("connect-src 'self';")
     const local = gateway.context.providers.named('gcs')
@@ -131,7 +131,7 @@ describe('pages', () => {
     await redirecting.stop()
   })
 
-  it('T-61 what they load is sent compressed, once and for all, with its type', async () => {
+  it('T-61 load assets that are compressed, typed and cached permanently', async () => {
     const packed = await get('/assets/index-1.js', { 'accept-encoding': 'gzip, br' })
     expect(packed.headers.get('content-encoding')).toBe('br')
     expect(packed.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
@@ -155,7 +155,7 @@ describe('pages', () => {
 })
 
 describe('a gateway whose pages are not built', () => {
-  it('VER-22 says so at its start, answers the index to browsers too, and serves the interface', async () => {
+  it('VER-22 warns at its start, answers the index to browsers too, and serves the interface', async () => {
     const lines: string[] = []
     const log = recordedLog(lines)
     const other = await startTestGateway({ PAGES_DIR: join(folder, 'nowhere') }, { log })
@@ -167,7 +167,7 @@ describe('a gateway whose pages are not built', () => {
     await other.stop()
   })
 
-  it('VER-22 says when they are of another release', async () => {
+  it('VER-22 warns at its start when the pages belong to another release', async () => {
     const old = join(folder, 'old')
     writeBuild(old, '0.9.0')
     const lines: string[] = []
@@ -178,7 +178,7 @@ describe('a gateway whose pages are not built', () => {
   })
 })
 
-it('ADD-19 SESS-03 viewer_url leads to the page that shows the file, and to its bytes where that page is not built', async () => {
+it('ADD-19 SESS-03 viewer_url leads to the page that shows the file, or to its bytes where the pages are not built', async () => {
   for (const [dist, path] of [
     [folder, '/view/'],
     [join(folder, 'nowhere'), '/v1/r/'],

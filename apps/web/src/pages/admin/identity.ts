@@ -1,4 +1,5 @@
-// Who looks. The token of an internal caller stays in the memory of this page, and is sent to this gateway only; the tab
+// Who looks. The token of an internal caller stays in the memory of this page, and is sent to this gateway only; the
+// tab
 // keeps it over a reload where that is wished.
 
 import { signal } from '@preact/signals'

@@ -63,8 +63,8 @@ interface RowProps extends Pick<DelegationsProps, 'session' | 'registered' | 'on
 function DelegationRow({ session, delegation, registered, onChanged }: RowProps) {
   const { status, created_at, findings, alerts, next_runs, agent_pubkey } = delegation
   const lockerId = printable(delegation.locker_id, 100)
-  const isAwaited = status === 'pending' && registered.value.has(agent_pubkey)
-  const isUnregistered = status === 'pending' && !isAwaited
+  const isPending = status === 'pending' && registered.value.has(agent_pubkey)
+  const isUnregistered = status === 'pending' && !isPending
   const isOpen = useSignal(false)
   const isEnding = useSignal(false)
   const { isBusy, problem, run } = useAction(explainAgent)
@@ -97,8 +97,8 @@ function DelegationRow({ session, delegation, registered, onChanged }: RowProps)
         <a href={urlOf(`/locker/${encodeURIComponent(delegation.locker_id)}`)}>
           <code>{lockerId}</code>
         </a>
-        {isAwaited ? (
-          <Status tone="info">{t.awaited}</Status>
+        {isPending ? (
+          <Status tone="info">{t.starting}</Status>
         ) : (
           <Status tone={TONES[status] ?? 'neutral'}>{t.statuses[status] ?? printable(status, 30)}</Status>
         )}
@@ -108,7 +108,7 @@ function DelegationRow({ session, delegation, registered, onChanged }: RowProps)
         {t.since(texts.time(created_at))} · {t.found(findings, alerts)}
         {Object.entries(next_runs).map(([task, at]) => ` · ${t.next(task as TaskName, texts.time(at))}`)}
       </p>
-      {isAwaited && <p class="soft">{t.awaitedText}</p>}
+      {isPending && <p class="soft">{t.startingText}</p>}
       {isUnregistered && <p class="soft">{t.registerText}</p>}
       {status === 'revoked' && <p class="soft">{t.revokedText}</p>}
       {isBusy && <Loading label={texts.waiting} />}

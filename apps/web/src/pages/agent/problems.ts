@@ -9,7 +9,7 @@ const t = texts.problems
 const BY_CODE: Readonly<Record<string, readonly string[]>> = {
   DELEGATION_LIMIT_EXCEEDED: t.limit,
   gateway_unavailable: t.gateway,
-  OWNER_IDENTITY_MISMATCH: t.stranger,
+  OWNER_IDENTITY_MISMATCH: t.badSignature,
 }
 
 export function explainAgent(error: unknown): Problem {

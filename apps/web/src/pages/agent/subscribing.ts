@@ -1,4 +1,5 @@
-// Paying for a subscription. The SDK's journal keeps the name of a payment that is begun until it is settled, and records
+// Paying for a subscription. The SDK's journal keeps the name of a payment that is begun until it is settled, and
+// records
 // each payment before it leaves, so that a reload or a second tab never pays twice.
 
 import { signal } from '@preact/signals'

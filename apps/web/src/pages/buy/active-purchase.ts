@@ -1,4 +1,5 @@
-// A purchase that this tab works on while it holds the purchase's lock. The page may show another one meanwhile: what is
+// A purchase that this tab works on while it holds the purchase's lock. The page may show another one meanwhile: what
+// is
 // done for a purchase is written into that purchase, and shown only as long as the work was not stopped.
 
 import type { SignedReceipt } from '@svc/protocol/receipt'

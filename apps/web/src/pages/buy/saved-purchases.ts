@@ -87,7 +87,10 @@ function keptOf(id: string, { shown, order, receipt }: PurchaseRecord): SavedPur
 /** Release 1.1.0 kept what a page had shown apart. */
 const NAME_IN_1_1_0 = 'svc page purchase '
 
-/** Moves a purchase of 1.1.0 into the journal. A tab of that release may still work on it: what it changes is moved next. */
+/**
+ * Moves a purchase of 1.1.0 into the journal. A tab of that release may still work on it: what it changes is moved
+ * next.
+ */
 async function adopt(place: PurchasePlace, id: string): Promise<void> {
   const name = NAME_IN_1_1_0 + id
   const text = localStorage.getItem(name)

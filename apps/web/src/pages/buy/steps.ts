@@ -1,4 +1,5 @@
-// What is done for one purchase. Payments are recorded by the SDK's journal in this browser before they leave the page, so
+// What is done for one purchase. Payments are recorded by the SDK's journal in this browser before they leave the page,
+// so
 // that a reload, a lost answer or a second tab never pays twice.
 
 import { findPayment, watchPayment } from '@svc/api/payment'

@@ -37,7 +37,9 @@ export interface LockerSession {
   facts: Signal<LockerMetadata>
   /** Reads the facts again. */
   refresh(): Promise<void>
-  /** Whoever may attest, publish and manage. Asks for the owner's wallet or key if that is not here; null if declined. */
+  /**
+   * Whoever may attest, publish and manage. Asks for the owner's wallet or key if that is not here; null if declined.
+   */
   asOwner(): Promise<Identity | null>
 }
 
@@ -64,7 +66,9 @@ export function lock(): void {
 /** While the owner is asked for: shown as a dialog. */
 export const ownerRequest = signal<{ owner: string; answer: (owner: Identity | null) => void } | null>(null)
 
-/** Receipts that were typed, followed or listed here, by locker: one that is not open yet is opened with its receipt. */
+/**
+ * Receipts that were typed, followed or listed here, by locker: one that is not open yet is opened with its receipt.
+ */
 export const knownReceipts = new Map<string, { receiptId: string; isUnopened: boolean }>()
 
 export async function createIdentity(

@@ -1,4 +1,5 @@
-// The last checkpoint that this browser has seen, and how the newest one follows from it. A log that takes something back,
+// The last checkpoint that this browser has seen, and how the newest one follows from it. A log that takes something
+// back,
 // or shows another history, is found out here.
 
 import type { LogState } from '@svc/api/log'

@@ -1,4 +1,5 @@
-// Public keys that this browser remembers. They are no secrets, but each is a signer that the visitor trusts: they stay here.
+// Public keys that this browser remembers. They are no secrets, but each is a signer that the visitor trusts: they stay
+// here.
 
 import { signal } from '@preact/signals'
 

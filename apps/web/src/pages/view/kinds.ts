@@ -1,5 +1,6 @@
 // biome-ignore-all lint/suspicious/noControlCharactersInRegex: the first bytes of files contain them.
-// What a file is. Its bytes decide; the type and the name, which anybody may choose, only help where bytes leave it open.
+// What a file is. Its bytes decide; the type and the name, which anybody may choose, only help where bytes leave it
+// open.
 
 type Kind = 'empty' | 'encrypted' | 'image' | 'svg' | 'pdf' | 'audio' | 'video' | 'markdown' | 'text' | 'other'
 

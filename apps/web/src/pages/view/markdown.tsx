@@ -1,4 +1,5 @@
-// Markdown from its tokens. No token becomes HTML: raw HTML stays text, pictures are named and not loaded, and links lead
+// Markdown from its tokens. No token becomes HTML: raw HTML stays text, pictures are named and not loaded, and links
+// lead
 // to web pages and mail only.
 
 import { lexer, type MarkedToken, type Token, type Tokens } from 'marked'

@@ -1,4 +1,5 @@
-// Reads the bytes of a file through its link, in ranges. Neither the uploader nor the gateway is trusted; the ETag shows
+// Reads the bytes of a file through its link, in ranges. Neither the uploader nor the gateway is trusted; the ETag
+// shows
 // when the file is replaced meanwhile.
 
 import { sha256Hex, sha256Stream } from '@svc/protocol/sha256'

@@ -1,4 +1,5 @@
-// Shows a file of a public link or of an upload. Strangers stored it: nothing of it becomes part of this document except
+// Shows a file of a public link or of an upload. Strangers stored it: nothing of it becomes part of this document
+// except
 // as text, pictures, sound and drawn pages.
 
 import { type Signal, useSignal } from '@preact/signals'

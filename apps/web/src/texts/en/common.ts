@@ -30,7 +30,7 @@ export const common = {
   number: (value: number) => count.format(value),
   /** `1 file`, `2 files`. */
   counted: (number: number, one: string, many = `${one}s`) => `${count.format(number)} ${number === 1 ? one : many}`,
-  /** Digits of any length. */
+  /** A whole number given as digits, of any length. */
   integer: (digits: string) => count.format(BigInt(digits)),
   dollars: (usd: number) => dollars.format(usd),
 }

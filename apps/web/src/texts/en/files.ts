@@ -26,24 +26,24 @@ export const texts = {
     notYet: 'not yet',
     inStatement: {
       text: (sequence: number) => `in no. ${sequence}`,
-      title: (sequence: number) => `The gateway says that it is in statement ${sequence}. Check it.`,
+      title: (sequence: number) => `The gateway reports it in statement ${sequence}. Check it.`,
     },
     likelyInStatement: {
       text: (sequence: number) => `likely in no. ${sequence}`,
       title: (sequence: number) =>
-        `Recorded before statement ${sequence}. Names may have changed since: check whether it is in the statement.`,
+        `Recorded before statement ${sequence}. Names may have changed since then: check whether it is in the statement.`,
     },
     empty: {
       title: 'No files yet',
       text: 'Drop files or folders here, or choose them with the buttons above.',
     },
-    emptyFolder: { title: 'This folder is empty', text: 'A folder exists as long as there is a file in it.' },
+    emptyFolder: { title: 'This folder is empty', text: 'A folder exists as long as it contains a file.' },
     nothingFound: { title: 'No name contains this', text: 'Search covers the names in this folder and below it.' },
   },
   upload: {
     files: 'Upload files',
     folder: 'Upload a folder',
-    drop: 'Drop files and folders to upload them here',
+    drop: 'Drop files and folders here to upload them',
     unreadable: (number: number) =>
       number === 1
         ? 'The browser could not read one file or folder. The rest is being uploaded.'
@@ -88,11 +88,11 @@ export const texts = {
     choose: 'Choose the files again',
     forget: 'Forget them',
     needsKey: 'Some of them are encrypted. Turn encryption on with the same key first.',
-    noMatch: 'None of these files has the name of an unfinished upload.',
+    noMatch: 'No name matches an unfinished upload. Choose the same files again.',
     changed: (number: number) =>
       number === 1
-        ? 'One file has changed since: its size or time is different. Upload it as a new file.'
-        : `${files(number)} have changed since: their sizes or times are different. Upload them as new files.`,
+        ? 'One file has changed since then: its size or time is different. Upload it as a new file.'
+        : `${files(number)} have changed since then: their sizes or times are different. Upload them as new files.`,
   },
   conflicts: {
     title: (number: number) =>
@@ -101,23 +101,23 @@ export const texts = {
     keepBoth: 'Keep both',
     replace: 'Replace',
     skip: 'Skip',
-    hint: 'If you keep both, the new file gets a number. If you replace the old file, its bytes are gone; statements still name their hash.',
+    hint: 'If you keep both, a number is added to the name of the new file. If you replace the old file, its content is gone; statements still contain its hash.',
     allSkipped: 'Nothing to upload',
   },
   key: {
     title: { encrypt: 'Encrypt uploads', decrypt: 'Open encrypted files' },
     text: {
       encrypt:
-        'Files are encrypted in this page, in the age format, before anything leaves it. Their names stay readable and get “.age” at the end.',
-      decrypt: 'Files are decrypted in this page. The key is not sent anywhere and is forgotten when you leave.',
+        'Files are encrypted in this page, in the age format, before they are uploaded. Their names stay readable and get “.age” at the end.',
+      decrypt: 'Files are decrypted in this page. The key is not sent anywhere and is deleted when you leave.',
     },
     kind: 'Kind of key',
     kinds: { wallet: 'The key that unlocked the locker', passphrase: 'A passphrase', identity: 'An age key' },
     passphrase: 'Passphrase',
-    again: 'Passphrase again',
+    again: 'Repeat the passphrase',
     identity: 'Age key',
     identityHint: 'The text of a key file: a line that begins with AGE-SECRET-KEY-1.',
-    recipients: 'Others who may open the files',
+    recipients: 'Others who can open the files',
     recipientsHint: 'Their age recipients (age1…), separated by spaces. Optional.',
     walletHint: 'It signs a fixed text, which is not sent anywhere. A wallet asks twice.',
     warning: 'Nobody can recover the files without the key: keep it somewhere safe.',
@@ -129,10 +129,10 @@ export const texts = {
       identity: 'Encrypting with an age key',
     },
     errors: {
-      empty: 'Type a passphrase.',
+      empty: 'Enter a passphrase.',
       differ: 'The two passphrases differ.',
-      identity: 'This is not an age key. It begins with AGE-SECRET-KEY-1.',
-      recipient: 'One of these is not an age recipient. Recipients begin with age1.',
+      identity: 'This is not an age key. Age keys begin with AGE-SECRET-KEY-1.',
+      recipient: 'One of these is not an age recipient. Age recipients begin with age1.',
       wallet: 'This key signs the same text differently each time. Use a passphrase or an age key.',
     },
   },
@@ -144,15 +144,15 @@ export const texts = {
   deletion: {
     label: 'Deleting',
     pending: (number: number) =>
-      `${entries(number)} will be deleted. Leaving the page deletes ${number === 1 ? 'it' : 'them'} at once.`,
+      `${entries(number)} will be deleted. Leaving the page deletes ${number === 1 ? 'it' : 'them'} immediately.`,
     seconds: (seconds: number) => `${seconds} s`,
     undo: 'Undo',
     now: 'Delete now',
     failed: (number: string) => `Not deleted: ${number}`,
     kept: (number: number) =>
       number === 1
-        ? '1 file has changed since, so it was not deleted'
-        : `${files(number)} have changed since, so they were not deleted`,
+        ? '1 file was not deleted because it has changed since then'
+        : `${files(number)} were not deleted because they have changed since then`,
   },
   download: {
     running: (bytes: string) => `Downloading: ${bytes}`,
@@ -182,10 +182,10 @@ export const texts = {
     statement: 'Statement',
     checkProof: 'Check its proof',
     proofLeads:
-      'Computed here: the hash of this file leads to the root of the newest statement, which is signed with a key that this gateway shows. The verify page checks whether it is a key that you trust, and whether the statement is published.',
+      'Computed here: the hash of this file leads to the root of the newest statement, which is signed with a key that this gateway shows. The verify page checks whether you trust that key, and whether the statement is published.',
     proofUnsigned:
-      'Computed here: the hash of this file leads to the root that this gateway names. No signed statement counts the file, so this shows only that the gateway agrees with itself.',
-    otherBytes: 'The newest statement names other bytes under this name.',
+      'Computed here: the hash of this file leads to the root that this gateway names. No signed statement covers the file, so this shows only that the gateway agrees with itself.',
+    otherBytes: 'The newest statement has another hash for this name.',
     notInStatement: 'The newest statement does not name this file yet.',
     verify: 'Check the statements of this locker',
   },
@@ -194,7 +194,7 @@ export const texts = {
     text: (name: string) => `Text of ${name}`,
     cut: 'Only the beginning is shown.',
     encrypted: 'The file is encrypted.',
-    notAnImage: 'This is not a picture that the browser can show.',
+    notAnImage: 'The browser cannot show this picture.',
     notText: 'This is not text.',
   },
   share: {
@@ -210,8 +210,8 @@ export const texts = {
             : `${minutes / 60} hours`,
     public: 'as long as the public link of the locker is open',
     hint: 'Anyone with the link can open this file until then. Closing the public link does not end it; “End them all” under “Settings” does.',
-    encrypted: 'The file is encrypted: its readers need the key as well.',
-    make: 'Make a link',
+    encrypted: 'The file is encrypted: readers also need the key.',
+    make: 'Create a link',
     link: 'the link',
     qr: 'The link as a QR code',
     until: (time: number) => `It works until ${TIME.format(time)}.`,
@@ -224,7 +224,7 @@ export const texts = {
   rename: {
     title: 'Rename a file',
     name: 'New name',
-    hint: 'A slash makes a folder. The bytes and their hash stay.',
+    hint: 'A slash creates a folder. The content and its hash stay the same.',
     wrong: (problem: string) => `The name ${problem}.`,
     taken: 'A file with this name already exists.',
     replace: 'Replace it',
@@ -237,25 +237,25 @@ export const texts = {
       `The name ${problem.replace(/^filename /, '')}.`,
     ],
     nameTaken: [
-      'Another file has taken this name',
-      'Somebody uploaded it while yours was waiting. Nothing was replaced.',
+      'A file with this name already exists',
+      'It was uploaded while yours was waiting. Nothing was replaced. Rename your file and try again.',
     ],
     differs: [
-      'The bytes do not match the record',
-      'Their hash differs from what the gateway says. Nothing was saved. Try again, and do not rely on these bytes.',
+      'The downloaded file does not match its record',
+      'Its hash differs from the one that the gateway recorded. Nothing was saved. Try again, and do not rely on this content.',
     ],
     wrongKey: [
       'This key does not open the file',
-      'It is encrypted for another key or with another passphrase. Try that one.',
+      'The file is encrypted for another key or with another passphrase. Use that one.',
     ],
     damaged: [
       'The encrypted file is damaged',
-      'It is cut off or was changed. Nothing was saved. Ask its owner to upload it again.',
+      'It is incomplete or was changed. Nothing was saved. Ask its owner to upload it again.',
     ],
-    noBytes: ['The file has no bytes yet', 'Its upload was not finished. Upload it again.'],
+    noBytes: ['The file has no content yet', 'Its upload was not finished. Upload it again.'],
     tooLargeHere: [
-      'This browser cannot decrypt a file this large',
-      'Use a browser that lets pages write files, or “svc get --decrypt”.',
+      'This file is too large to decrypt in this browser',
+      'Use a browser that lets pages write files, or the command “svc get --decrypt”.',
     ],
     unreadable: [
       'The file can no longer be read',

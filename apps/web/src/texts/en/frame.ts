@@ -19,9 +19,9 @@ export const texts = {
   log: 'Public log',
   agent: 'Agent service',
   admin: 'Admin',
-  notFound: 'There is no such page',
+  notFound: 'Page not found',
   notFoundText: 'The address may be mistyped, or the page may belong to a newer release.',
-  updated: 'This page has been updated',
-  updatedText: 'Or the connection was lost. Reloading usually helps.',
+  updated: 'This page did not load completely',
+  updatedText: 'It may have been updated, or the connection was lost. Reload the page.',
   reload: 'Reload',
 }

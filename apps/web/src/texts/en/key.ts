@@ -1,4 +1,4 @@
-// The form that takes a private key.
+// The form for a private key.
 
 export const texts = {
   promise: 'The key stays in the memory of this page. It is never sent, never stored, and gone when you leave.',
@@ -7,6 +7,6 @@ export const texts = {
   use: 'Use this key',
   file: 'Open a key file',
   wrong:
-    'This is not a key that this page can read. Use a Solana keypair (numbers or base58), or the 64 hex digits of an EVM key.',
-  encrypted: 'This keystore is encrypted. The command line opens it: svc wallet import',
+    'This page cannot read this key. Use a Solana keypair (numbers or base58), or the 64 hex digits of an EVM key.',
+  encrypted: 'This keystore is encrypted. Import it with the command line: svc wallet import',
 }

@@ -7,44 +7,44 @@ const entries = (count: number) => common.counted(count, 'entry', 'entries')
 export const texts = {
   title: 'Public log',
   heading: 'Every statement, in public.',
-  lead: 'Each statement of this gateway is an entry in a log that only grows. Your browser checks the log itself: signatures, proofs, and that nothing was taken back since you were here.',
+  lead: 'Each statement of this gateway is an entry in a log that only grows. Your browser checks the log itself: signatures, proofs, and that nothing was removed since your last visit.',
   loading: 'Reading the log…',
   again: 'Read again',
   time: (unixSeconds: number) => `${moment.format(unixSeconds * 1000)} UTC`,
 
   unreadable: 'The log cannot be read right now',
-  unreadableText: 'Nothing can be said about it until then. Try again in a minute.',
-  notOfLog: 'This is not what the log has signed',
+  unreadableText: 'Nothing was checked. Try again in a minute.',
+  notOfLog: 'The log has not signed this',
   notOfLogText: (why: string) =>
-    `The gateway shows something that its own log key does not vouch for: ${why}. Do not rely on it, and tell its operator.`,
+    `The gateway shows data that its own log key did not sign: ${why}. Do not rely on it, and tell the gateway’s admin.`,
   empty: 'The log is empty',
   emptyText: 'The first entry follows a few seconds after the first statement of this gateway.',
 
   growth: {
     first: (size: number) =>
-      `Your browser is seeing this log for the first time, and remembers it with ${entries(size)}. When you come back, it checks that the log has only grown.`,
+      `This is your browser’s first visit to this log, which has ${entries(size)}. On your next visit, it checks that the log has only grown.`,
     firstEmpty: 'Your browser remembers the log from its first entry on.',
     same: (size: number, at: number) =>
-      `This log is the same as when you were here (${entries(size)} on ${texts.time(at)}).`,
+      `This log is unchanged since your last visit (${entries(size)} on ${texts.time(at)}).`,
     grown: (size: number, at: number) =>
-      `This log has only grown since you were here (${entries(size)} on ${texts.time(at)}).`,
+      `This log has only grown since your last visit (${entries(size)} on ${texts.time(at)}).`,
     how: (added: number) =>
       `${entries(added)} more: the tiles of the log prove that it begins with everything that you saw then.`,
-    notKept: 'This browser does not let pages store anything, so it cannot compare when you come back.',
+    notKept: 'This browser does not let pages store data, so it cannot compare the log on your next visit.',
     unproven: 'It could not be checked whether this log has only grown',
     unprovenText: (size: number, at: number) =>
       `You saw it with ${entries(size)} on ${texts.time(at)}. The gateway does not show the tiles that would prove that these are still there. Try again in a minute; if nothing changes, do not rely on this log.`,
     forked: 'This log has rewritten its history',
     forkedText: (size: number, at: number) =>
       `It does not begin with the ${entries(size)} that you saw on ${texts.time(at)}. The log has signed both of the checkpoints below, and they contradict each other. An honest log never does that.`,
-    shrunk: 'This log has taken entries back',
+    shrunk: 'Entries were removed from this log',
     shrunkText: (size: number, at: number, now: number) =>
-      `You saw ${entries(size)} on ${texts.time(at)}, and now the gateway shows ${entries(now)}. A gateway that has just been restored may be repairing itself: read again in a minute. If nothing changes, what you saw then was signed and is gone.`,
+      `You saw ${entries(size)} on ${texts.time(at)}, and now the gateway shows ${entries(now)}. A gateway that was just restored may be repairing itself: read again in a minute. If nothing changes, signed entries that you saw are gone.`,
     replaced: 'This is not the log that you saw here before',
     replacedText: (origin: string, at: number) =>
-      `On ${texts.time(at)} the log here was ${origin}, with another key. If its operator has started a new log, they say why somewhere other than here. Otherwise somebody else may be answering.`,
-    evidence: 'Save both checkpoints before you do anything else: they are signed, and prove to anybody what happened.',
-    check: 'Others check the file with',
+      `On ${texts.time(at)} the log here was ${origin}, with another key. If the gateway’s admin has started a new log, look for their reason in another place than this page. Otherwise, another server may be answering.`,
+    evidence: 'Save both checkpoints before you do anything else: they are signed, and prove to anyone what happened.',
+    check: 'Others can check the file with',
     save: 'Save both checkpoints',
     filename: 'log-alarm.json',
     before: 'What you saw before',
@@ -52,7 +52,7 @@ export const texts = {
     nothing: 'nothing',
     accept: 'Accept the log as it is now',
     acceptAsk: 'Forget the checkpoint that you saw before?',
-    acceptText: 'Your browser then compares with what the gateway shows now. Save both checkpoints first.',
+    acceptText: 'From then on, your browser compares with the current checkpoint. Save both checkpoints first.',
   },
 
   head: {
@@ -63,7 +63,7 @@ export const texts = {
     signedBy: 'by the key of the log, checked here',
     name: 'Name of the log',
     key: 'Key of the log',
-    keyHint: 'Keep it: with it you can check proofs of this log anywhere.',
+    keyHint: 'Save it: you can check proofs of this log with it anywhere.',
     files: 'For programs',
     checkpoint: 'Checkpoint',
     state: 'State as JSON',
@@ -72,10 +72,10 @@ export const texts = {
   vouching: {
     title: 'Who vouches for it',
     witnesses: 'Witnesses',
-    none: 'No witnesses are asked. A log without witnesses could show others something else.',
+    none: 'This log has no witnesses. It could show other people something else.',
     cosigned: (at: number) => `cosigned on ${texts.time(at)}`,
     notYet: 'has not cosigned this checkpoint yet',
-    own: 'The gateway chose these witnesses. Give a policy with your own on the page',
+    own: 'The gateway chose these witnesses. To use your own, give a policy on the page',
     verify: 'Verify',
     anchor: 'On chain',
     noAnchor: 'No checkpoint has been published on chain yet.',
@@ -83,7 +83,7 @@ export const texts = {
       size === 1 ? 'The first entry is published on chain.' : `The first ${entries(size)} are published on chain.`,
     fits: 'The published root matches these entries.',
     misfit: 'The published root does not match these entries. Do not rely on this log.',
-    unknownFit: 'The tiles that would show it could not be read.',
+    unknownFit: 'Whether the published root matches is unknown: the tiles could not be read.',
     transaction: 'Transaction',
     slot: (slot: number) => `slot ${common.number(slot)}`,
     notFinal: 'not final yet',
@@ -93,17 +93,17 @@ export const texts = {
   search: {
     title: 'Look up an entry',
     label: 'Entry number or statement digest',
-    hint: 'Such as 12, or 64 hex digits.',
+    hint: 'For example 12, or 64 hex digits.',
     submit: 'Look up',
     bad: 'This is neither the number of an entry nor a digest of 64 hex digits.',
     noIndex: (size: number) =>
       size === 0
         ? 'The log has no entries yet.'
-        : `There is no such entry: the log has ${entries(size)}, and the last one is ${common.number(size - 1)}.`,
-    notFound: 'The log has no such statement',
+        : `This entry does not exist: the log has ${entries(size)}, and the last one is ${common.number(size - 1)}.`,
+    notFound: 'This statement is not in the log',
     notFoundText:
       'A new statement is in the log a few seconds after it was made. The digest may be mistyped, or belong to another gateway. Records of the oracle era are not in any log.',
-    looking: 'LogView it up…',
+    looking: 'Looking it up…',
   },
 
   entry: {
@@ -112,7 +112,7 @@ export const texts = {
     provenText: (size: number) =>
       `Your browser computed the root from this digest and the tiles of the log. It is the signed root of ${entries(size)}.`,
     unproven: 'Not in the tree',
-    unprovenText: 'The tiles of the log do not have this digest at this place. Do not rely on it.',
+    unprovenText: 'The tiles of the log do not have this digest at this position. Do not rely on it.',
     digest: 'Statement digest',
     proof: 'Proof id',
     sequence: 'Statement',
@@ -126,8 +126,8 @@ export const texts = {
       slot === null ? network : `${network}, slot ${common.number(slot)}`,
     byLog: 'with the log, see above',
     notPublished: 'not published yet',
-    lost: 'The gateway no longer has this statement. Tell its operator: the log shows that it was made.',
-    other: 'The gateway shows a statement that does not have this digest. Do not rely on it.',
+    lost: 'The gateway no longer has this statement. Tell the gateway’s admin: the log shows that it was made.',
+    other: 'The gateway shows a statement with another digest. Do not rely on it.',
     statement: 'The signed statement',
     statementLabel: 'signed statement',
     proofText: 'Proof as text',

@@ -2,17 +2,17 @@ export const texts = {
   tab: 'Other verifiers',
   text: 'The same statement in formats that cosign and other programs check. Neither names the receipt, so neither opens a file.',
   file: 'Only this file',
-  fileHint: 'Its name in the locker. Empty: all files, which works for about 700.',
+  fileHint: 'Its name in the locker. Leave empty for all files (works for up to about 700).',
   sigstore: 'Download Sigstore bundle',
   dsse: 'Download DSSE envelope',
   key: 'Download the key',
   keyHint:
-    'The key that signed, as a PEM file: one that you trust on this page, never one that only the gateway names.',
+    'The key that signed, as a PEM file. It is a key that you trust on this page, never one that only the gateway names.',
   noKey:
     'None of the keys that you trust signed this. Trust the key of this gateway above first; the gateway may have a newer key than the statement.',
   commands: 'To check them',
   commandsLabel: 'Commands for other verifiers',
-  /** `file` is a file of the locker, on the disk of the reader. */
+  /** `file` is a file of the locker, on the reader's disk. */
   commandLines: (file: string) => `cosign verify-blob-attestation --key gateway.pem --insecure-ignore-tlog \\
   --type urn:svc:evidence-predicate:v1 --bundle statement.sigstore.json ${file}   # cosign 3
 cosign verify-blob-attestation --key gateway.pem --insecure-ignore-tlog \\
@@ -20,5 +20,5 @@ cosign verify-blob-attestation --key gateway.pem --insecure-ignore-tlog \\
 svc verify statement.sigstore.json --require dsse_signed                         # with the key pinned`,
   anyFile: 'FILE',
   limits:
-    'cosign checks who signed and that your file is named. That the names belong to the statement, and the statement to the chain, only svc verify and this page check.',
+    'cosign checks who signed and that your file is named. Only svc verify and this page also check that the names belong to the statement, and that the statement is on chain.',
 }

@@ -1,4 +1,4 @@
-// What storage costs, and what one gets for it.
+// What storage costs, and what a buyer gets for it.
 
 import { common } from './common.ts'
 
@@ -6,11 +6,11 @@ export const texts = {
   title: 'What it costs',
   units: 'Units',
   unitsHint: 'One unit is the smallest locker.',
-  provider: 'Kept at',
+  provider: 'Stored at',
   storage: 'Storage',
   files: 'Files',
   egress: 'Downloads included',
-  time: 'Kept for',
+  time: 'Stored for',
   days: (days: number) => (days % 365 === 0 ? common.counted(days / 365, 'year') : common.counted(days, 'day')),
   total: 'Total',
   once: 'once, for the whole time',
@@ -19,5 +19,5 @@ export const texts = {
   network: 'On',
   caption: 'The price in each asset',
   failed: 'Prices did not load',
-  gatewayDisk: 'Kept on the gateway’s own disk.',
+  gatewayDisk: 'Stored on the gateway’s own disk.',
 }

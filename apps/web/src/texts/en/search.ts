@@ -10,7 +10,7 @@ export const texts = {
   nothing: 'Not recognized',
   secret: 'This is a secret key',
   secretText:
-    'It was not sent anywhere. Never paste a key into a search box; the API page has a place for keys that stays in your browser.',
+    'It was not sent anywhere. Never paste a key into a search box. The API page has a field for keys; a key entered there stays in your browser.',
   nothingText:
     'Receipt ids begin with rcpt_, locker ids with locker_. Transactions are base58, or 0x and 64 hex digits. Digests and hashes are 64 hex digits.',
   kinds: {
@@ -22,17 +22,17 @@ export const texts = {
     digest: 'a statement digest or the hash of a file',
   },
   receipt: {
-    text: 'Anyone with it can open every file while the public link is open under it, and can read the names, sizes and hashes of all attested files. What is proven of it:',
+    text: 'Anyone with this id can open every file while the public link uses it and is open. They can also read the names, sizes and hashes of all attested files. What is proven:',
     facts: 'Check it, fact by fact',
     receipt: 'The signed receipt',
     bundle: 'Evidence bundle',
   },
   locker: {
-    text: 'Only its owner and operators see what is inside, with their wallet or key.',
+    text: 'Only its owner and its operators can see the content, with their wallet or key.',
     open: 'Open the locker',
   },
   payment: {
-    text: 'Keep it to yourself: with the transaction that paid, it gives the receipt.',
+    text: 'Keep it to yourself: anyone who also has the transaction that paid gets the receipt.',
     confirm: 'Confirm the payment on the API page',
   },
   evmTransaction: {
@@ -40,12 +40,12 @@ export const texts = {
     confirm: 'Confirm the payment on the API page',
   },
   anchor: {
-    found: 'This gateway published a statement with it.',
-    none: 'It publishes no statement of this gateway.',
+    found: 'This gateway published a statement with this transaction.',
+    none: 'This gateway published no statement with it.',
     noneTransaction:
       'If it paid for a locker, the receipt is found with the quote id, never by the transaction alone: a receipt opens files, and transactions are public.',
     noneDigest:
-      'If it is the hash of a file: nobody can ask here who keeps a file. People who want to prove it to you give you a bundle. A private key has 64 hex digits, too: if this was one, the gateway has seen it, so move what it holds to a new key.',
+      'If it is the hash of a file: the gateway does not tell who stores a file. To prove it to you, the owner gives you a bundle. A private key has 64 hex digits, too: if this was one, the gateway has seen it, so move its funds to a new key.',
     network: 'Network',
     transaction: 'Transaction',
     slot: 'Slot',
@@ -57,12 +57,12 @@ export const texts = {
     final: 'Final',
     isFinal: 'yes',
     notFinal: 'not yet',
-    caption: 'What the anchor says in public',
+    caption: 'What the anchor shows publicly',
     inLog: 'Show it in the public log',
     lookInLog: 'Look for it in the public log',
   },
   bundle: {
-    notHandedOver: 'This browser does not let pages store anything. Open the Verify page and drop the bundle there.',
+    notHandedOver: 'This browser does not let pages store data. Open the Verify page and drop the bundle there.',
     notJson: (name: string) => `${name} is not an evidence bundle: it is not JSON.`,
   },
 }

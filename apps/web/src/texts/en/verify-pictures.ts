@@ -6,11 +6,11 @@ import { common } from './common.ts'
 const files = (number: number) => common.counted(number, 'file')
 
 const problems: Record<PathProblem, string> = {
-  no_such_leaf: 'There is no such leaf in a tree of this many files.',
-  wrong_length: 'The path does not have the length of a tree of this many files.',
-  wrong_side: 'A hash stands on the wrong side for this leaf.',
+  no_such_leaf: 'A tree of this many files has no such leaf.',
+  wrong_length: 'The path has the wrong length for a tree of this many files.',
+  wrong_side: 'A hash is on the wrong side for this leaf.',
   not_repeated: 'The last node of an odd level is paired with a node other than itself.',
-  repeated: 'A node is paired with itself, though it is not the last one of an odd level.',
+  repeated: 'A node is paired with itself, but it is not the last one of an odd level.',
   malformed: 'One of the hashes is not SHA-256.',
 }
 
@@ -30,7 +30,7 @@ export const texts = {
     title: 'How this file is part of the statement',
     label: 'Merkle tree, from the root at the top to the leaf of the file at the bottom. Arrow keys move in it.',
     leads: 'Leads to the root of the statement',
-    leadsElsewhere: 'Leads to a root other than that of the statement',
+    leadsElsewhere: 'Leads to a different root than the one in the statement',
     noStatement: 'No statement to compare the root with',
     wrongPath: 'Not a path of this tree',
     problems,
@@ -39,7 +39,7 @@ export const texts = {
     levels: (depth: number) =>
       depth === 0
         ? 'It is the only file: its leaf is the root.'
-        : `${depth === 1 ? 'One hash' : `${depth} hashes`} beside the path ${depth === 1 ? 'stands' : 'stand'} for all the other files.`,
+        : `${depth === 1 ? 'One hash' : `${depth} hashes`} beside the path ${depth === 1 ? 'represents' : 'represent'} all the other files.`,
     showAll: (depth: number) => `Show all ${depth} levels`,
     showFewer: 'Show fewer levels',
     between: (levels: number) => common.counted(levels, 'more level'),
@@ -48,7 +48,7 @@ export const texts = {
     root: 'Root, computed here',
     leaf: 'Leaf of the file',
     level: (height: number) => `Level ${height}`,
-    repeated: 'the same again',
+    repeated: 'repeated',
     node: {
       root: (hash: string) => `Root, computed here: ${hash}`,
       statement: (hash: string | null) =>
@@ -69,10 +69,10 @@ export const texts = {
     ofLeaf: 'SHA-256 of the name, the size and the hash of the content, with colons between them:',
     ofLeafUnnamed: 'The bundle shows this leaf without the name of its file, so it cannot be computed here.',
     ofParent: 'SHA-256 of the two hashes below it, left then right, as 128 characters of text:',
-    ofRepeated: 'This level has an odd number of nodes. The last one stands on both sides of its parent.',
+    ofRepeated: 'This level has an odd number of nodes. The last one is paired with itself.',
     ofSiblingComputed: (behind: string) => `Computed here from ${behind}, in the same way.`,
-    ofSiblingGiven: (behind: string) => `Given by the bundle; stands for ${behind}, which are not needed here.`,
-    ofStatement: 'What the signed statement says. The facts tell whose signature it is.',
+    ofSiblingGiven: (behind: string) => `Given by the bundle; represents ${behind}, which are not needed here.`,
+    ofStatement: 'The root in the signed statement. The facts show whose signature it has.',
     ofStatementNone: 'There is no statement to compare with.',
     leftHalf: 'left',
     rightHalf: 'right',
@@ -82,8 +82,7 @@ export const texts = {
       leafUnnamed: 'Take the leaf as the bundle shows it:',
       left: (height: number, behind: string) => `Level ${height}: put the hash of ${behind} before it, and hash both:`,
       right: (height: number, behind: string) => `Level ${height}: put the hash of ${behind} after it, and hash both:`,
-      repeated: (height: number) =>
-        `Level ${height}: it is the last of an odd number; put itself after it, and hash both:`,
+      repeated: (height: number) => `Level ${height}: it is the last of an odd number; repeat it, and hash both:`,
       same: 'This is the root that the statement names.',
       other: 'This is not the root that the statement names, which is:',
       none: 'There is no statement to compare this root with.',
@@ -92,7 +91,7 @@ export const texts = {
 
   history: {
     title: 'All statements about this locker',
-    lead: 'Each statement names the digest of the one before it, so none can be changed or left out afterwards without it showing here.',
+    lead: 'Each statement names the digest of the previous one. A statement that is changed or left out afterwards shows here.',
     loading: 'Reading the statements…',
     failed: 'The statements did not load',
     none: 'No statement yet',
@@ -100,40 +99,38 @@ export const texts = {
     checkedAll: (statements: number) =>
       statements === 1
         ? 'The statement was recomputed here, and its signature checked.'
-        : `${common.number(statements)} statements were recomputed here: each signature and each link holds.`,
+        : `${common.number(statements)} statements were recomputed here: each signature and each link is valid.`,
     checkedSome: (broken: number) =>
-      broken === 1
-        ? 'One statement or link does not hold.'
-        : `${common.number(broken)} statements or links do not hold.`,
+      broken === 1 ? 'One statement or link is invalid.' : `${common.number(broken)} statements or links are invalid.`,
     uncheckedSome: 'Some of it could not be checked here.',
-    notPinned: 'Whose key signed is not known here: no key was pinned.',
+    notPinned: 'It is unknown whose key signed: pin a key that you trust.',
     earlier: 'Show earlier statements',
     earlierOf: (left: number) => `${common.number(left)} earlier`,
     statement: (sequence: number) => `Statement ${common.number(sequence)}`,
     here: 'this bundle',
     otherHere: 'The bundle on this page has another statement with this number.',
-    foreign: 'About another locker than the bundle on this page.',
+    foreign: 'It is about another locker than the bundle on this page.',
     digest: 'digest of the statement',
     root: 'Merkle root',
     size: (number: number, bytes: string) => `${files(number)}, ${bytes}`,
     states: {
       pinned: 'Signed, key pinned',
       signed: 'Signed',
-      failed: 'Does not hold',
+      failed: 'Invalid',
       listed: 'Not checked',
     },
-    listedOnly: 'The gateway sent no signed statement: this is only what it says.',
+    listedOnly: 'The gateway sent no signed statement: this is only its own report.',
     malformed: 'This is not a statement.',
     mislabelled: 'The gateway lists it with values that differ from the statement.',
     links: {
       first: 'The first statement',
-      linked: 'Names the digest of the statement before',
-      linkedUnpinned: 'Names the statement before, but another key signed, and not both are pinned',
-      broken: 'Does not follow the statement before',
+      linked: 'Names the digest of the previous statement',
+      linkedUnpinned: 'Names the previous statement, but another key signed, and not both are pinned',
+      broken: 'Does not follow the previous statement',
       gap: (missing: number) =>
         missing === 1 ? 'One statement is missing here' : `${common.number(missing)} statements are missing here`,
       listed: 'As the gateway lists it; not checked',
-      earlier: 'The statement before is not loaded yet',
+      earlier: 'The previous statement is not loaded yet',
     },
     anchor: {
       title: 'Published',
@@ -141,7 +138,7 @@ export const texts = {
       slot: (slot: number) => `slot ${common.number(slot)}`,
       explorer: 'See the transaction',
       transaction: 'transaction',
-      unchecked: 'Where they were published is only what the gateway says: ask a node to check the one on this page.',
+      unchecked: 'Only the gateway reports where they were published: ask a node to check the one on this page.',
       other: 'Names another statement',
       networks: {
         ...Object.fromEntries(NETWORKS.map(({ caip2, title }) => [caip2, title])),
@@ -151,7 +148,7 @@ export const texts = {
       absence: {
         limit_reached: 'Not published: the locker has used up its publications.',
         daily_budget_used: 'Not published yet: the daily budget is used up.',
-        superseded: 'Not published: a newer statement came first.',
+        superseded: 'Not published: a newer statement was published instead.',
       },
     },
     time: (iso: string) => {
@@ -163,7 +160,7 @@ export const texts = {
     utc: 'UTC',
     later: (milliseconds: number) => {
       const seconds = Math.round(milliseconds / 1000)
-      if (seconds < 0) return 'dated before it'
+      if (seconds < 0) return 'dated earlier'
       const units = [
         [31_536_000, 'year'],
         [86_400, 'day'],
@@ -173,13 +170,13 @@ export const texts = {
       ] as const
       const [size, unit] = units.find(([length]) => seconds >= length) ?? ([1, 'second'] as const)
       const number = Math.floor(seconds / size)
-      return `${common.counted(number, unit)} after it`
+      return `${common.counted(number, unit)} later`
     },
   },
 
   differences: {
     title: 'What changed between two statements',
-    lead: 'Compares the lists of files of two bundles. It happens in your browser.',
+    lead: 'Compares the file lists of two bundles in your browser.',
     before: 'Before',
     after: 'After',
     thisBundle: 'The bundle on this page',
@@ -192,15 +189,15 @@ export const texts = {
     reading: (side: string | null, read: string | null) =>
       `${side === null ? 'Checking and comparing' : `Fetching: ${side}`}${read === null ? '…' : `, ${read}`}`,
     cancel: 'Cancel',
-    nobody: 'There is no gateway to ask.',
-    failed: 'They cannot be compared',
+    nobody: 'There is no gateway to ask. Choose a bundle from this device.',
+    failed: 'The bundles cannot be compared',
     refused: (side: string, why: string) => `${side}: ${why}`,
     noAnswer: (side: string, why: string) => `${side}: the gateway did not send it. ${why}`,
-    redacted: 'a redacted bundle does not show all files, so nothing can be said about the others',
+    redacted: 'a redacted bundle does not show all files, so the others cannot be compared',
     wrongSequence: (sequence: number) => `the gateway sent statement ${common.number(sequence)} instead`,
     same: 'Both lists have the same files.',
-    otherProof: 'These are statements about two lockers. One did not become the other.',
-    noProof: 'At least one of them has no signed statement, so nothing shows that they are about one locker.',
+    otherProof: 'These statements are about two different lockers. Neither is a later version of the other.',
+    noProof: 'At least one of them has no signed statement, so nothing shows that they are about the same locker.',
     reversed: 'The second statement is older than the first.',
     unfit: (side: string, why: string) => `${side}: do not rely on its list: ${why}.`,
     statement: (sequence: number, issued: string) => `Statement ${common.number(sequence)}, ${issued}`,

@@ -2,10 +2,10 @@ import { common } from './common.ts'
 
 interface FactText {
   name: string
-  /** In plain words. */
+  /** What the fact means, in plain words. */
   means: string
   how: string
-  /** What it does not prove. */
+  /** What the fact does not prove. */
   limits: string
 }
 
@@ -18,45 +18,45 @@ const facts: Record<string, FactText> = {
   },
   files_match: {
     name: 'Your files are the listed ones',
-    means: 'The files you have are byte for byte those that the bundle lists.',
+    means: 'Your files are, byte for byte, the ones that the bundle lists.',
     how: 'Your browser read each of your files, hashed it, and compared size and hash with the list.',
-    limits: 'It says nothing about files that you did not give, nor about what the files mean.',
+    limits: 'It shows nothing about files that you did not give, nor about what the files mean.',
   },
   statement_digest_matches: {
-    name: 'The statement has its digest',
-    means: 'The signed statement was not altered: it hashes to the digest that it is known by.',
+    name: 'The statement matches its digest',
+    means: 'The signed statement was not altered: its hash is the digest that identifies it.',
     how: 'The statement was written in its canonical form, hashed, and compared with its digest.',
     limits: 'It does not show who wrote the statement.',
   },
   envelope_binds_commitment: {
     name: 'The statement is about these files',
-    means: 'Root, number of files, bytes and list of the statement are those of the files in this bundle.',
+    means: 'The statement has the root, the number of files, the bytes and the list of the files in this bundle.',
     how: 'Every field of the statement was compared with what was counted and hashed here.',
-    limits: 'It does not show that the statement is signed, nor by whom.',
+    limits: 'It does not show that the statement is signed, nor who signed it.',
   },
   inclusion_proven: {
-    name: 'The shown files are among those of the statement',
+    name: 'The shown files are part of the statement',
     means: 'Each file that this redacted bundle shows is part of the list that the statement is about.',
     how: 'The path of each file was folded up to a root, which was compared with the root of the statement.',
-    limits: 'It says nothing about the files that are not shown.',
+    limits: 'It shows nothing about the other files.',
   },
   signature_valid: {
     name: 'The signature is valid',
     means: 'The holder of the named key signed exactly this statement.',
     how: 'The Ed25519 signature was checked over the canonical statement with the domain tag.',
-    limits: 'It does not show whose key that is. The next fact is about that.',
+    limits: 'It does not show whose key that is. The next fact checks that.',
   },
   key_pinned: {
     name: 'Signed by a key that you trust',
-    means: 'The key that signed is one of those that you gave, and was in use at that time.',
-    how: 'The signing key was compared in full with the keys you pinned on this page, and with keys that they endorsed under their signature. A key that was revoked needs an anchor from before.',
-    limits: 'It is worth as much as the way you got the key. A key that came with the bundle shows nothing.',
+    means: 'The key that signed is one of the keys that you gave, and it was in use at that time.',
+    how: 'The signing key was compared in full with the keys that you pinned on this page, and with keys that they endorsed under their signature. If the key was revoked, the statement needs an anchor from before the revocation.',
+    limits: 'It is worth as much as the source of the key. A key that came with the bundle shows nothing.',
   },
   anchor_tx_succeeded: {
     name: 'The anchor is on chain',
     means: 'The transaction that publishes the statement exists and succeeded.',
-    how: 'The node you named was asked for the transaction; its bytes and signatures were checked here.',
-    limits: 'That it succeeded is the word of that node. Another node can be asked for a second opinion.',
+    how: 'The transaction was fetched from the node that you named; its bytes and signatures were checked here.',
+    limits: 'Only that node reports that it succeeded. Ask another node for a second opinion.',
   },
   anchor_signer_matches: {
     name: 'The named key signed the anchor',
@@ -68,43 +68,43 @@ const facts: Record<string, FactText> = {
     name: 'The anchor publishes this statement',
     means: 'The transaction carries the digest of exactly this statement.',
     how: 'The memo of the transaction was compared, byte for byte, with the one that this statement must have.',
-    limits: 'It shows that the statement existed then, not that anybody read it.',
+    limits: 'It shows that the statement existed then, not that anyone read it.',
   },
   anchor_slot_matches: {
     name: 'Slot, time and fee are as stated',
-    means: 'The anchor is where and when the bundle says.',
-    how: 'Slot, time of the block and fee were compared with what the node says.',
-    limits: 'Times of blocks are set by the validators of the chain, and are accurate to a few seconds.',
+    means: 'The anchor has the slot, the time and the fee that the bundle states.',
+    how: 'Slot, block time and fee were compared with the answer of the node.',
+    limits: 'The validators of the chain set block times, which are accurate to a few seconds.',
   },
   anchor_finalized: {
     name: 'The anchor is final',
     means: 'The chain can no longer drop the transaction.',
-    how: 'The node was asked for it among final blocks.',
-    limits: 'It is the word of the node you named.',
+    how: 'The node was asked whether the transaction is in a final block.',
+    limits: 'Only the node that you named reports it.',
   },
   registry_matches: {
     name: 'The registry has the same record',
     means: 'The public registry on chain holds the record of this statement.',
     how: 'The address of the record was computed from the statement; the account was read and compared field by field.',
-    limits: 'A newer statement replaces an older record, which can then no longer be seen.',
+    limits: 'A newer statement replaces an older record, which is then no longer visible.',
   },
   log_included: {
     name: 'The statement is in the public log',
     means: 'The statement is an entry of a log that only grows, and the log has signed the checkpoint that shows it.',
     how: 'The proof was folded from the digest of the statement up to the root of the checkpoint, whose signature was checked with a log key that you gave.',
-    limits: 'It does not show that everybody sees the same log. The next fact is about that.',
+    limits: 'It does not show that everyone sees the same log. The next fact checks that.',
   },
   log_cosigned: {
     name: 'Witnesses vouch for the log',
     means: 'Enough of the witnesses that your policy names have seen the log grow up to this checkpoint.',
-    how: 'The cosignature of each witness was checked, and those that hold were counted by your policy.',
+    how: 'The cosignature of each witness was checked, and the valid ones were counted by your policy.',
     limits: 'It is worth as much as the witnesses: choose some that do not depend on the gateway or on each other.',
   },
   log_anchored: {
     name: 'The log is on chain',
-    means: 'A transaction has published the checkpoint, and with it every statement up to there.',
+    means: 'A transaction has published the checkpoint, and with it every statement up to that point.',
     how: 'The memo of the transaction was compared, byte for byte, with the one that this checkpoint must have.',
-    limits: 'Success, time and finality are the word of the node you named.',
+    limits: 'Only the node that you named reports success, time and finality.',
   },
   receipt_signature_valid: {
     name: 'The receipt is signed',
@@ -113,20 +113,20 @@ const facts: Record<string, FactText> = {
     limits: 'It does not show whose key that is.',
   },
   receipt_id_matches: {
-    name: 'The receipt has its own id',
+    name: 'The receipt id is correct',
     means: 'The id follows from the quote and the payment that the receipt names.',
     how: 'The id was computed from both, and compared.',
     limits: 'It does not show that the payment took place.',
   },
   receipt_key_pinned: {
     name: 'The receipt is signed by a key that you trust',
-    means: 'The key that signed the receipt is one of those that you gave.',
-    how: 'It was compared in full with the keys you pinned on this page.',
-    limits: 'It is worth as much as the way you got the key.',
+    means: 'The key that signed the receipt is one of the keys that you gave.',
+    how: 'It was compared in full with the keys that you pinned on this page.',
+    limits: 'It is worth as much as the source of the key.',
   },
   receipt_is_of_bundle: {
     name: 'Receipt and bundle belong together',
-    means: 'The receipt and the statement name the same proof, both under signatures of one gateway.',
+    means: 'The receipt and the statement name the same proof, both signed by one gateway.',
     how: 'The signed proof ids and the keys of both were compared.',
     limits: 'It does not show who paid, beyond the address that the receipt names.',
   },
@@ -142,18 +142,18 @@ export const texts = {
     title: 'What do you want to check?',
     drop: 'Drop an evidence bundle here',
     choose: 'Choose a bundle',
-    stays: 'It is read in your browser and goes nowhere.',
+    stays: 'It is read in your browser and not sent anywhere.',
     label: 'Or a receipt id, or the address of a bundle',
     placeholder: 'rcpt_…  or  https://…',
     submit: 'Fetch it',
     invalid: 'This is neither a receipt id nor an address that begins with https://.',
-    foreign: 'This bundle is somewhere else',
+    foreign: 'This bundle is on another server',
     foreignText: (host: string) =>
-      `The link asks your browser to fetch it from ${host}. That server learns that you are looking at it, and from where.`,
+      `The link asks your browser to fetch it from ${host}. That server learns your IP address and that you read this bundle.`,
     agree: (host: string) => `Fetch it from ${host}`,
     another: 'Check another bundle',
     save: 'Save this bundle',
-    gone: 'The dropped file is no longer there. Drop it here again.',
+    gone: 'The dropped file is no longer available. Drop it here again.',
   },
 
   activity: {
@@ -167,45 +167,45 @@ export const texts = {
   },
 
   failure: {
-    cancelled: 'Cancelled: nothing is shown of an unfinished check',
+    cancelled: 'Cancelled: an unfinished check shows no results',
     cancelledText: 'Nothing below is checked until you check again.',
     notFetched: 'The bundle could not be fetched',
     noAnswer:
-      'There was no answer that this page may read. The server may be down, or may not allow other pages to read from it (CORS). Download the bundle and drop it here instead.',
+      'The server gave no answer that this page may read. It may be unavailable, or may not allow other sites to read from it (CORS). Download the bundle and drop it here instead.',
     broken: 'The browser could not finish the check',
     brokenText:
-      'The file may have been moved or changed in the meantime, or memory ran out. The command line checks bundles of any size: svc verify',
+      'The file may have been moved or changed, or the browser ran out of memory. The command line checks bundles of any size: svc verify',
     again: 'Check again',
   },
 
   verdict: {
-    refused: 'This is not a bundle that can be checked',
-    refusedText: 'Nothing in it counts as evidence. Why it was refused:',
+    refused: 'This bundle cannot be checked',
+    refusedText: 'Nothing in it counts as evidence. Why it was rejected:',
     failed: (count: number) =>
       count === 1
         ? 'Do not rely on this: 1 check failed'
         : `Do not rely on this: ${common.number(count)} checks failed`,
-    failedText: 'A single failed check means that something was altered, or does not belong together.',
+    failedText: 'Even a single failed check means that something was altered, or that parts do not belong together.',
     open: (count: number) =>
       count === 1
         ? 'Nothing failed, but 1 thing was not checked'
         : `Nothing failed, but ${common.number(count)} things were not checked`,
-    openText: 'What was not checked has not passed. How to check it:',
+    openText: 'A check that was not made has not passed. How to make it:',
     passed: (count: number) => `All ${common.number(count)} checks passed`,
-    passedText: 'Each was computed in your browser. What each of them does not prove is listed below.',
-    noKey: 'Without a key that you trust, anybody could have made this bundle.',
+    passedText: 'Each was computed in your browser. The limits of each are listed below.',
+    noKey: 'Without a key that you trust, anyone could have made this bundle.',
     notApplicable: 'Not counted:',
   },
 
-  /** How to get done what was not. */
+  /** How to complete a check that was not made. */
   advice: {
     keys: 'Give a key that you trust',
     files: 'Give the original files',
     node: 'Name a node of the chain',
-    log: 'The bundle has no proof of a log: ask for one that was made after the statement was logged',
-    anchor: 'The bundle has no anchor: ask for one that was made after the statement was published',
-    statement: 'This is a bundle of version 1, which signs its root only: ask for a newer statement',
-    chosenFiles: 'The bundle shows some of the files only: ask for the whole bundle',
+    log: 'The bundle has no log proof: ask for a bundle that was made after the statement was logged',
+    anchor: 'The bundle has no anchor: ask for a bundle that was made after the statement was published',
+    statement: 'This is a bundle of version 1, which signs only its root: ask for a newer statement',
+    chosenFiles: 'The bundle shows only some of the files: ask for the complete bundle',
     noNames: 'The bundle shows no names: give all files, as a folder',
     wait: 'Ask the node again in a minute',
     otherNode: 'Name another node of the chain',
@@ -228,7 +228,7 @@ export const texts = {
     why: 'Why',
     code: 'Name',
     inLog: 'Show this statement in the public log',
-    outdated: 'the input has changed, and has not been checked again yet',
+    outdated: 'the input has changed and is not checked again yet',
   },
 
   summary: {
@@ -239,7 +239,7 @@ export const texts = {
     noReceipt: 'not named: the bundle is redacted',
     statement: 'Statement',
     statementText: (sequence: number, proof: string) => `${common.number(sequence)} of proof ${proof}`,
-    noStatement: 'none: a bundle of version 1 signs its Merkle root only, without a time or a number',
+    noStatement: 'none: a bundle of version 1 signs only its Merkle root, without a time or a number',
     issued: 'Signed at',
     issuedText: (time: string) => `${time}, by the clock of the signer`,
     files: 'Files',
@@ -267,14 +267,14 @@ export const texts = {
     cosignedText: (name: string, time: string) => `${name}, ${time}`,
     entryText: (index: number, size: number) => `${index} of ${size}`,
     leftOut: 'Left out of this redacted bundle:',
-    unchecked: 'Covered by no fact:',
+    unchecked: 'Not covered by any check:',
     uncheckedText: 'The author of the bundle may have written anything in these fields.',
     none: 'none',
   },
 
   keys: {
     title: 'Keys you trust',
-    text: 'A signature counts when it is by a key that you got from somewhere other than this bundle and this gateway: from the operator, a contract, an earlier visit.',
+    text: 'A signature counts when its key comes from a source other than this bundle and this gateway: from the gateway’s admin, a contract, an earlier visit.',
     none: 'No key is pinned.',
     key: 'Public keys',
     keyHint: '64 hex digits each, or the text of a key list (svc-signing-keys.json). Never a secret key.',
@@ -287,15 +287,15 @@ export const texts = {
     removeShort: 'Remove',
     unnamed: 'without label',
     isRemembered: 'remembered',
-    notKept: 'The browser does not let pages store anything: the key is trusted until you leave.',
+    notKept: 'The browser does not let pages store data: the key is trusted until you leave.',
     tooLarge: 'The file is too large to be a list of keys.',
     more: 'Publication keys, domain tag and logs',
     signers: 'Publication keys',
     signersHint: 'Base58, one per line: keys that must have signed the anchor on chain.',
     tag: 'Domain tag',
-    tagHint: '25 characters, where the gateway does not use the usual one.',
+    tagHint: '25 characters. Needed only when the gateway does not use the default.',
     logKeys: 'Log keys',
-    logKeysHint: 'As name+hash+base64, one per line: the log of a gateway shows its key.',
+    logKeysHint: 'As name+hash+base64, one per line. The log page of a gateway shows its key.',
     policy: 'Logs and witnesses',
     policyHint: 'A policy as in C2SP tlog-policy: lines that begin with log, witness, group and quorum.',
     apply: 'Use these',
@@ -307,7 +307,7 @@ export const texts = {
     title: 'Ask the chain',
     text: 'Only a node of the chain can tell whether the statement is on chain. Name one that you trust.',
     private:
-      'Nothing is asked before you press the button. The node then learns your address and which transaction you ask about.',
+      'Nothing is sent before you press the button. The node then learns your IP address and which transaction you ask about.',
     label: 'Address of a node of the primary chain',
     placeholder: 'https://…',
     ask: 'Ask this node',
@@ -318,7 +318,7 @@ export const texts = {
 
   receipt: {
     title: 'Receipt',
-    text: 'A receipt shows that a payment was taken. Give one to see whether it belongs to this bundle.',
+    text: 'A receipt shows that a payment was accepted. Give one to check whether it belongs to this bundle.',
     choose: 'Open a receipt file',
     bad: (name: string) => `${name} is not a receipt. The command svc receipt --json prints one.`,
     given: (id: string) => `Checked with the receipt ${id}.`,
@@ -326,13 +326,13 @@ export const texts = {
 
   files: {
     title: 'Your files',
-    text: 'Drop the original files or their folder. They are hashed in your browser and go nowhere.',
+    text: 'Drop the original files or their folder. They are hashed in your browser and not sent anywhere.',
     drop: 'Drop files or a folder here',
     chooseFiles: 'Choose files',
     chooseFolder: 'Choose a folder',
     whole: 'These are all the files: report any that are missing',
     clear: 'Remove them',
-    none: 'Nothing was dropped that can be read.',
+    none: 'The dropped items cannot be read. Drop files or a folder.',
     encrypted:
       'Files that were encrypted before they were stored are compared in their encrypted form. The command line compares the originals: svc verify --decrypt',
     caption: 'Your files, compared',
@@ -362,7 +362,7 @@ export const texts = {
     leaf: 'Leaf',
     path: 'Path',
     showPath: 'Show path',
-    /** For those who do not see beside what the button stands. */
+    /** Read by screen readers: names the file that the button belongs to. */
     ofFile: 'of',
     range: (from: number, to: number, total: number) =>
       total === 0 ? 'No file' : `${common.number(from)} to ${common.number(to)} of ${common.number(total)}`,
@@ -370,19 +370,19 @@ export const texts = {
     next: 'Next',
     noPath: 'The path of this file cannot be drawn from this bundle.',
     tree: 'From one file to the root',
-    choose: 'Choose a file of the list to see how its hash leads to the root that is signed.',
+    choose: 'Choose a file in the list to see how its hash leads to the signed root.',
   },
 
   tabs: { label: 'More about this bundle', files: 'Files and tree', history: 'History', differences: 'Differences' },
 
   saved: {
     title: 'Check without us',
-    text: 'This page also exists as a single file. Save it, disconnect, and open it from your disk: it checks the same facts, and needs neither this gateway nor a network.',
+    text: 'This page also exists as a single file. Save it, disconnect, and open it from your disk: it checks the same facts without this gateway or a network.',
     download: 'Download verify.html',
     hash: 'SHA-256 of verify.html',
     hashText:
-      'Every gateway of the same release has the same file. Compare its hash with one that you got from elsewhere: a gateway that lies about the page would lie about its hash, too.',
-    unknown: 'The gateway does not say its hash.',
+      'Every gateway of the same release has the same file. Compare its hash with one from another source: a gateway that serves a false page would also show a false hash.',
+    unknown: 'The gateway does not report its hash.',
     heading: 'Saved copy',
     offline: 'You are looking at a saved copy. It loads nothing; a node is asked only when you name one.',
   },

@@ -32,19 +32,19 @@ export const texts = {
     unchecked: 'Recorded by the gateway; not compared yet.',
     check: (size: number) => `Compare now (reads ${common.bytes(size)})`,
     checkLabel: 'Comparing the hash',
-    failed: 'The file could not be read to the end.',
+    failed: 'Reading the file failed before its end.',
   },
 
   proof: {
     title: 'Proof',
     loading: 'Asking the gateway…',
-    says: 'This is what the gateway says. Check it yourself, in your own browser:',
+    says: 'This is what the gateway reports. Check it yourself, in your own browser:',
     verify: 'Verify this receipt',
     proven: 'Proven',
-    provenAt: (date: string) => `In a statement that was published on chain on ${date}.`,
-    published: 'In a statement that is published on chain.',
+    provenAt: (date: string) => `It is in a statement that was published on chain on ${date}.`,
+    published: 'It is in a statement that is published on chain.',
     signed: 'Signed, not published yet',
-    signedText: 'In a signed statement that waits to be published on chain.',
+    signedText: 'It is in a signed statement that waits to be published on chain.',
     other: 'Another version is proven',
     otherText: 'The statement names other bytes for this file: it was replaced afterwards.',
     unknown: 'Not compared yet',
@@ -53,10 +53,9 @@ export const texts = {
     none: 'Not proven yet',
     noneText: 'No statement of the locker names this file so far.',
     hidden: 'Not shown with this link',
-    hiddenText:
-      'The owner gave this link an id of its own, which does not reveal the receipt. Ask them for the receipt id.',
+    hiddenText: 'The owner gave this link its own id, which does not reveal the receipt. Ask them for the receipt id.',
     failed: 'Unknown',
-    failedText: 'The gateway did not say whether this file is proven.',
+    failedText: 'The gateway did not report whether this file is proven.',
   },
 
   upload: {
@@ -68,15 +67,15 @@ export const texts = {
     download: (name: string) => `Download ${name}`,
   },
 
-  disguised: 'The name or type does not match what this file is. It is shown as what its bytes are.',
+  disguised: 'The name or type does not match the content of this file. It is shown according to its content.',
   tooLarge: {
     title: 'Too large to show here',
-    text: (size: number) => `It has ${common.bytes(size)}. Download it to open it.`,
+    text: (size: number) => `Its size is ${common.bytes(size)}. Download it to open it.`,
   },
-  empty: { title: 'This file is empty', text: 'It has a name and no bytes.' },
+  empty: { title: 'This file is empty', text: 'It has a name but no content.' },
   encrypted: {
     title: 'This file is encrypted',
-    text: 'It was encrypted with age before it was stored, and the gateway has no key. People who have the key open it on the page of the locker or with the command line:',
+    text: 'It was encrypted with age before it was stored, and the gateway has no key. Anyone who has the key can open it on the locker page or with the command line:',
     locker: 'Open the locker page',
     command: 'command to open the file',
   },
@@ -84,13 +83,13 @@ export const texts = {
     alt: (name: string) => `Picture: ${name}`,
     failed: {
       title: 'This picture cannot be shown',
-      text: 'Its bytes seem to be damaged. You can still download them.',
+      text: 'The file seems to be damaged. You can still download it.',
     },
     actual: 'Actual size',
     fit: 'Fit to page',
   },
-  svg: { label: 'Ways to see it', picture: 'Picture', source: 'Source' },
-  markdown: { label: 'Ways to see it', formatted: 'Formatted', source: 'Source', image: 'picture, not loaded:' },
+  svg: { label: 'View', picture: 'Picture', source: 'Source' },
+  markdown: { label: 'View', formatted: 'Formatted', source: 'Source', image: 'picture, not loaded:' },
   media: {
     label: (name: string) => `Player: ${name}`,
     failed: {
@@ -105,9 +104,9 @@ export const texts = {
     more: 'Load more',
     loading: 'Loading…',
     limit: 'The rest is too long to show here. Download the file to read it.',
-    isHtml: 'This is the source of a page. Nothing in it runs here.',
+    isHtml: 'This is the source of a web page. Nothing in it runs here.',
     directions:
-      'This text contains characters that change the direction of writing: it may read differently from what a program sees.',
+      'This text contains characters that change the direction of writing: what you read may differ from what a program reads.',
     charset: 'This text is not UTF-8; some characters may be wrong.',
   },
   hex: {
@@ -129,40 +128,40 @@ export const texts = {
     canvas: (page: number) => `Page ${page}`,
     loading: 'Opening the document…',
     password: {
-      title: 'This document is protected by a password',
+      title: 'This document is password-protected',
       text: 'Download it and open it with a program that asks for the password.',
     },
     failed: {
       title: 'This document cannot be shown',
-      text: 'It seems to be damaged, or to use something this page does not know. You can still download it.',
+      text: 'It seems to be damaged, or to use a feature that this page does not support. You can still download it.',
     },
-    pageFailed: 'This page of the document cannot be drawn.',
+    pageFailed: 'This page of the document cannot be shown.',
   },
 
   owner: 'Is this your locker? Open it',
   problems: {
     link: {
-      title: 'Nothing is shared with this link',
+      title: 'This link does not work',
       text: 'It may be mistyped or have expired, or the owner has switched the public link off or changed it. Ask them for a new one.',
     },
     file: {
-      title: 'There is no such file',
+      title: 'File not found',
       text: 'It may have been deleted or renamed, or the link may be incomplete.',
     },
     bytes: {
-      title: 'This file has not arrived yet',
-      text: 'Its name is recorded, but its bytes are not there. The upload may still be running.',
+      title: 'This file is not uploaded yet',
+      text: 'Its name is recorded, but its content is missing. The upload may still be running.',
     },
     frozen: {
       title: 'This locker is frozen',
-      text: 'The operator of this gateway has frozen it. Its owner can ask them why.',
+      text: 'The gateway’s admin has frozen it. Its owner can ask them why.',
     },
     takenDown: {
       title: 'This file was taken down',
-      text: 'The operator of this gateway no longer serves the files of this locker. Its owner can ask them why.',
+      text: 'The gateway’s admin has taken down the files of this locker. Its owner can ask them why.',
     },
     changed: {
-      title: 'This file was replaced just now',
+      title: 'This file was just replaced',
       text: 'What you saw so far is the earlier version. Open it again to see the new one.',
     },
     busy: { title: 'The gateway is busy', text: 'The file is there, but cannot be read right now. Try again soon.' },
@@ -172,11 +171,11 @@ export const texts = {
     },
     interrupted: {
       title: 'The connection was lost',
-      text: 'The file was not read to its end. Nothing is lost: the file stays where it is.',
+      text: 'Only part of the file was read. Nothing is lost: the file stays where it is.',
     },
     other: {
       title: 'This file cannot be shown',
-      text: 'The gateway gave an answer that this page does not understand. Reload the page; if it keeps happening, tell the operator.',
+      text: 'The gateway gave an answer that this page does not understand. Reload the page; if it keeps happening, tell the gateway’s admin.',
     },
   },
 }

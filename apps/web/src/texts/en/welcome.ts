@@ -1,17 +1,17 @@
 export const texts = {
   title: 'Storage you can prove.',
-  lead: 'Pay on chain, get a signed receipt, drop your files in a locker. Then show anybody, without their having to trust you or us, that these files existed, unchanged, at that time.',
+  lead: 'Pay on chain, get a signed receipt, put your files in a locker. Then prove to anyone that these files existed, unchanged, at that time. They need to trust neither you nor us.',
   buy: 'Buy a locker',
-  seeWays: 'Start in a minute',
+  seeWays: 'Get started',
   picture: {
     label:
-      'You pay on chain and get a signed receipt. It opens a locker for your files. Their hashes form one root, which a signed statement publishes on chain. Anybody can check it.',
+      'You pay on chain and get a signed receipt. It opens a locker for your files. Their hashes form one root, which a signed statement publishes on chain. Anyone can check it.',
     pay: 'Pay',
     receipt: 'Receipt',
     locker: 'Locker',
     root: 'Root',
     chain: 'On chain',
-    check: 'Anybody checks',
+    check: 'Anyone checks',
   },
   numbers: {
     title: 'This gateway now',
@@ -33,11 +33,11 @@ export const texts = {
     failed: 'The numbers did not load.',
   },
   ways: {
-    title: 'Three ways in',
+    title: 'Three ways to start',
     page: {
-      title: 'In this page',
+      title: 'In this browser',
       label: 'first request',
-      text: 'Buy a locker with a wallet in this browser or on your phone. Or read the interface and try requests.',
+      text: 'Buy a locker with a wallet in this browser or on your phone. Or read the API reference and try requests.',
       buy: 'Buy a locker',
       action: 'Open the API page',
     },

@@ -28,7 +28,7 @@ export async function serveObject(
 
 async function put(exchange: Exchange, objects: Objects, key: string, mustBeNew: boolean): Promise<void> {
   const { etag, ...file } = await receiveFile(exchange, objects.newPath())
-  await objects.keep({ key, etag, headers: keptHeaders(exchange), files: [file] }, mustBeNew).catch(async (error) => {
+  await objects.keep({ key, etag, headers: storedHeaders(exchange), files: [file] }, mustBeNew).catch(async (error) => {
     await rm(file.path, { force: true })
     throw error
   })
@@ -36,7 +36,7 @@ async function put(exchange: Exchange, objects: Objects, key: string, mustBeNew:
 }
 
 /** The request headers that are stored with an object. */
-function keptHeaders({ headers }: Exchange): Record<string, string> {
+function storedHeaders({ headers }: Exchange): Record<string, string> {
   const kept = Object.entries(headers).filter(([name]) =>
     /^(content-type|content-encoding|cache-control|x-amz-meta-.*)$/.test(name),
   )
@@ -80,7 +80,7 @@ export async function serveUpload(
   const { method, url } = exchange
   const id = url.searchParams.get('uploadId')
   if (id === null) {
-    const begun = uploads.begin(key, keptHeaders(exchange))
+    const begun = uploads.begin(key, storedHeaders(exchange))
     return exchange.answer(200, {}, element('InitiateMultipartUploadResult', { Key: key, UploadId: begun }))
   }
   const upload = uploads.find(key, id)

@@ -1,14 +1,14 @@
-// Streams the base64 member `data` out of a JSON object that arrives in chunks, so that a part is never in memory as a
-// whole: a scanner finds the text of `data`, and a decoder turns it into bytes.
+// Streams the base64 member `data` out of a JSON object that arrives in chunks, so that a part is never entirely in
+// memory: a scanner finds the text of `data`, and a decoder converts it to bytes.
 
 export interface DataScanner {
-  /** The text of `data` in this chunk, with only `\/` unescaped. Null when the rest is too long to keep. */
+  /** The text of `data` in this chunk, with only `\/` unescaped. Null when the rest of the document is too long. */
   feed(chunk: Buffer): string | null
   /** The document with an empty `data`, for an ordinary JSON parser. */
   rest(): Uint8Array
 }
 
-/** Leaves room for white space and unknown members. */
+/** Allows for white space and unknown members. */
 export const MAX_REST_BYTES = 16_384
 
 const [QUOTE, BACKSLASH, COLON, COMMA] = Buffer.from('"\\:,') as unknown as [number, number, number, number]
@@ -20,14 +20,14 @@ export function dataScanner(): DataScanner {
   let length = 0
   let depth = 0
   let isInData = false
-  /** Where the current string began, after its quote. */
+  /** The offset of the current string, after its opening quote. */
   let stringStart: number | null = null
   let isEscaped = false
   let lastString = ''
   /** The member of the outermost object whose value comes next. */
   let key: string | null = null
-  /** A backslash at the end of a chunk: the next chunk says what it escapes. */
-  let held = ''
+  /** A backslash at the end of a chunk; the next chunk contains the character that it escapes. */
+  let pending = ''
 
   function step(byte: number): void {
     rest[length++] = byte
@@ -50,14 +50,14 @@ export function dataScanner(): DataScanner {
     }
   }
 
-  /** Some writers escape every slash. Base64 needs no other escape: those stay, and the decoder refuses them. */
+  /** Some encoders escape every slash. Base64 needs no other escape, so the decoder rejects any other. */
   function readData(chunk: Buffer, from: number): { text: string; end: number } {
     const quote = chunk.indexOf(QUOTE, from)
     const end = quote === -1 ? chunk.length : quote
-    const text = held + chunk.toString('latin1', from, end)
-    held = quote === -1 && text.endsWith('\\') ? '\\' : ''
+    const text = pending + chunk.toString('latin1', from, end)
+    pending = quote === -1 && text.endsWith('\\') ? '\\' : ''
     isInData = quote === -1
-    return { text: text.slice(0, text.length - held.length).replaceAll('\\/', '/'), end }
+    return { text: text.slice(0, text.length - pending.length).replaceAll('\\/', '/'), end }
   }
 
   return {
@@ -81,31 +81,31 @@ export function dataScanner(): DataScanner {
 }
 
 export interface Base64Decoder {
-  /** The bytes that are complete by now. Null when the text is not base64. */
+  /** The bytes decoded so far. Null when the text is not base64. */
   feed(text: string): Buffer | null
   /** The last bytes. Null when the text is not base64. */
   end(): Buffer | null
 }
 
-/** Accepts the standard alphabet with padding and nothing else: a byte string has one accepted text. */
+/** Accepts only the standard alphabet with padding, so that each byte string has exactly one accepted text. */
 export function base64Decoder(): Base64Decoder {
-  let held = ''
+  let pending = ''
   return {
     feed(text) {
-      const known = held + text
-      // The last group waits: only the final group may be padded.
+      const known = pending + text
+      // Hold back the last group: only the final group may be padded.
       const length = Math.max(0, Math.floor((known.length - 1) / 4) * 4)
-      held = known.slice(length)
+      pending = known.slice(length)
       return decodeUnpadded(known.slice(0, length))
     },
     end() {
-      const bytes = Buffer.from(held, 'base64')
-      return held.length % 4 === 0 && bytes.toString('base64') === held ? bytes : null
+      const bytes = Buffer.from(pending, 'base64')
+      return pending.length % 4 === 0 && bytes.toString('base64') === pending ? bytes : null
     },
   }
 }
 
-/** Node skips unknown characters, which shows in the length, and accepts the URL-safe alphabet too. */
+/** Node skips unknown characters, which changes the length, and also accepts the URL-safe alphabet. */
 function decodeUnpadded(text: string): Buffer | null {
   const bytes = Buffer.from(text, 'base64')
   return bytes.length === (text.length / 4) * 3 && !text.includes('-') && !text.includes('_') ? bytes : null

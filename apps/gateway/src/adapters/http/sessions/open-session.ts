@@ -18,13 +18,13 @@ import { requireQuota } from '../../../lockers/quota.ts'
 
 type SessionRequest = Body<typeof openUploadSession>
 
-/** A day, where URLs last half an hour: sessions serve slow lines and many parts. */
+/** A day, while URLs last half an hour: sessions serve slow connections and many parts. */
 const DEFAULT_TTL_MINUTES = 1440
 
-/** Of all open sessions of a locker together. */
+/** Counts all open sessions of a locker together. */
 const MAX_OPEN_FILES = 10_000
 const ENDING = {
-  hint: 'send the rest of a session and finalize it; finalizing one without parts ends it',
+  hint: 'finish a session and finalize it; finalizing a session without parts closes it',
   next: 'POST /v1/upload-sessions/{session_id}/finalize',
 }
 
@@ -35,7 +35,7 @@ export async function openSession(
 ): Promise<UploadSession> {
   const { locker, signer } = caller
   if (request.receipt_id !== undefined && request.receipt_id !== locker.receipt_id) {
-    throw receiptMismatch('the body names a receipt that is not of this locker')
+    throw receiptMismatch('the body names a receipt of another locker')
   }
   const requested = nameFiles(context, request.files, (i) => ['body', 'files', i])
   requireWithinLimit(request.files, maxObjectBytes(context, locker.provider))
@@ -66,7 +66,7 @@ function requireWithinLimit(files: SessionRequest['files'], maxBytes: number): v
   if (tooLarge) throw declaredTooLarge(tooLarge.filename, maxBytes)
 }
 
-/** Before the first byte is sent. The transaction that stores a file looks again. */
+/** Checked before the first byte is sent, and again in the transaction that stores a file. */
 async function requireFreeNames(
   { database }: Context,
   { locker_id }: Pick<Locker, 'locker_id'>,

@@ -27,7 +27,7 @@ export function readPartBody(wire: WireRequest, query: PartQuery, maxBytes: numb
   const type = wire.headers['content-type']
   if (type === undefined || /^\s*application\/[^;]*json/i.test(type)) return jsonPart(wire, query, maxBytes)
   if (/^\s*application\/octet-stream\s*(;|$)/i.test(type)) return rawPart(wire, query, maxBytes)
-  throw partUnreadable('a part is JSON or application/octet-stream')
+  throw partUnreadable('the Content-Type of a part must be application/json or application/octet-stream')
 }
 
 function rawPart(wire: WireRequest, { index, sha256 }: PartQuery, maxBytes: number): PartBody {
@@ -54,8 +54,7 @@ function jsonPart(wire: WireRequest, query: PartQuery, maxBytes: number): PartBo
     const decoder = base64Decoder()
     let size = 0
     const counted = (bytes: Buffer | null): Buffer => {
-      if (!bytes)
-        throw new ValidationError({ loc: ['body', 'data'], msg: 'must be base64, padded, without white space' })
+      if (!bytes) throw new ValidationError({ loc: ['body', 'data'], msg: 'must be padded base64 without white space' })
       size += bytes.length
       if (size > maxBytes) throw partTooLarge(maxBytes)
       return bytes
@@ -66,7 +65,7 @@ function jsonPart(wire: WireRequest, query: PartQuery, maxBytes: number): PartBo
       yield counted(decoder.feed(data))
     }
     const fields = readFields(wire, scanner.rest())
-    // Empty, unless the name `data` was written with escapes, which only the parser resolves.
+    // Empty unless the name `data` was written with escapes, which only the parser resolves.
     yield counted(decoder.feed(fields.data))
     yield counted(decoder.end())
     if (query.index !== undefined && query.index !== fields.index) {
@@ -93,7 +92,7 @@ function readFields({ headers }: WireRequest, rest: Uint8Array): PartFields {
   return fields as PartFields // just checked
 }
 
-/** An empty one asks for the hash. */
+/** An empty value requests the hash. */
 function readHash(text: string | undefined, where: 'query' | 'body'): string[] {
   if (text === undefined || text === '') return []
   const hash = readExpectedHash(text)
@@ -101,12 +100,12 @@ function readHash(text: string | undefined, where: 'query' | 'body'): string[] {
   return [hash]
 }
 
-/** Refuses a body whose declared length is too large before it is read. */
+/** Rejects a declared length that is too large before it reads the body. */
 function streamUpTo(wire: WireRequest, maxBodyBytes: number, maxBytes: number): Readable {
   if (Number(wire.headers['content-length'] ?? 0) > maxBodyBytes) throw partTooLarge(maxBytes)
   return bodyStream(wire, maxBodyBytes)
 }
 
 function otherFieldsTooLarge(): ServiceError {
-  return new ServiceError('body_too_large', `beside data, a part may have ${MAX_REST_BYTES} bytes of JSON`)
+  return new ServiceError('body_too_large', `apart from data, the JSON of a part is limited to ${MAX_REST_BYTES} bytes`)
 }

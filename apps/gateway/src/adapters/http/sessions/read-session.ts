@@ -1,4 +1,4 @@
-// The answers about an upload session: its status, and the outcome of a finalization.
+// Responses about an upload session: its status, and the result of a finalization.
 
 import type { FinalizedUpload, UploadSessionStatus } from '@svc/api/upload-sessions'
 import { isoSeconds } from '@svc/protocol/evidence'
@@ -14,7 +14,10 @@ import { viewerUrl } from '../../../pages/viewer-url.ts'
 
 type FinalizedFile = FinalizedUpload['files'][number]
 
-/** Closes an expired session first, so that the answer does not depend on the sweep; not while the database is behind. */
+/**
+ * Closes an expired session first, so that the answer does not depend on the sweep. Does not close it while the
+ * database is behind.
+ */
 export async function readSession(context: Context, session: Session): Promise<UploadSessionStatus> {
   if (!isOver(session, unixNow(context)) || !(await context.continuity.isCurrent()))
     return sessionStatus(context, session)
@@ -22,7 +25,7 @@ export async function readSession(context: Context, session: Session): Promise<U
   return sessionStatus(context, (await findSession(context.database.db, session.session_id)) ?? session)
 }
 
-/** Answers the same to everybody who finalizes the session. */
+/** Every caller that finalizes the session gets the same answer. */
 export async function finalizeUpload(context: Context, sessionId: string): Promise<FinalizedUpload> {
   await context.finalizeSession(sessionId)
   const session = await findSession(context.database.db, sessionId)
@@ -77,17 +80,17 @@ function faultOf(file: SessionFile, missing: readonly number[]): { error: string
   if (error === 'HASH_MISMATCH') {
     return { error, message: `the bytes are ${content_hash}, not ${expected_hash}` }
   }
-  if (error === 'PRECONDITION_FAILED') return { error, message: 'there is a file of this name already' }
-  if (error === 'SESSION_CLOSED') return { error, message: 'the session ended before the file was whole' }
+  if (error === 'PRECONDITION_FAILED') return { error, message: 'a file with this name already exists' }
+  if (error === 'SESSION_CLOSED') return { error, message: 'the session ended before the file was complete' }
   if (error === null && isComplete(file)) {
-    return { error: 'CONTENT_HASH_CHANGED', message: 'parts were replaced while they were put together' }
+    return { error: 'CONTENT_HASH_CHANGED', message: 'parts were replaced while the file was being assembled' }
   }
   const message =
     missing.length > 0
       ? `parts are missing: ${missing.slice(0, 10).join(', ')}${missing.length > 10 ? ', …' : ''}`
       : size_bytes === null
-        ? 'no part was sent'
-        : `${received_bytes} of ${size_bytes} bytes were sent`
+        ? 'no part was received'
+        : `${received_bytes} of ${size_bytes} bytes were received`
   return { error: 'CONTENT_NOT_FOUND', message }
 }
 
@@ -108,7 +111,7 @@ async function missingParts(db: Db, sessionId: string, files: readonly SessionFi
   return missing
 }
 
-/** The public link would open the whole locker to somebody who may only upload (T-49). */
+/** Not the public link: it would open the whole locker to a client that may only upload (T-49). */
 function viewerUrlOf(context: Context, session: Session, files: readonly SessionFile[]): string | null {
   const first = files.find(({ state }) => state === 'stored')
   return first && isViewable(context, session)

@@ -8,7 +8,7 @@ import { findSession, type Session } from '../../../files/parts/store.ts'
 import { findViewed } from '../../../files/parts/view.ts'
 import { grantOf, isGranted } from '../../../lockers/access.ts'
 
-/** The session that the token opens, as long as the caller who opened it has access. */
+/** Finds the session that the token opens, while the key that opened the session has access. */
 export async function sessionCaller({ database }: Context, wire: WireRequest, sessionId: string): Promise<Session> {
   const token = tokenOf(wire)
   if (token === null || sessionIdOf(token) !== sessionId) throw uploadTokenInvalid()
@@ -20,13 +20,13 @@ export async function sessionCaller({ database }: Context, wire: WireRequest, se
   return session
 }
 
-/** For reading, the secret of the session's view is accepted as well as its token. */
+/** For reading, the secret of the session's view works as well as its token. */
 export async function sessionReader(context: Context & Context, wire: WireRequest, sessionId: string) {
   const viewed = await findViewed(context, `${sessionId}.${tokenOf(wire)}`)
   return viewed ?? sessionCaller(context, wire, sessionId)
 }
 
-/** X-Upload-Token comes first: a proxy may set its own `Authorization`. */
+/** X-Upload-Token takes precedence: a proxy may set its own `Authorization`. */
 function tokenOf({ headers }: WireRequest): string | null {
   const own = headers['x-upload-token']
   const token = own === undefined ? bearerToken(headers.authorization) : own

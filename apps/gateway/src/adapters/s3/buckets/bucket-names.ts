@@ -1,6 +1,6 @@
-// What the lockers of a wallet are called as buckets: by their names where a bucket can have such a name and no other locker
-// of the wallet has it, else by their ids, which always work. Only what the wallet owns is looked at, so nobody else can
-// put a locker under a name.
+// The bucket names of a wallet's lockers. A locker's name is used when it is a valid bucket name and no other locker of
+// the wallet has it; otherwise the locker's id, which always works. Only lockers that the wallet owns count, so that
+// nobody else can claim a name.
 
 import { lockerName, NAME_TAG } from '@svc/api/locker-names'
 import type { Db, Locker } from '../../../db/schema.ts'
@@ -10,12 +10,12 @@ const LABEL = '[a-z0-9]([a-z0-9-]*[a-z0-9])?'
 const NAME = new RegExp(`^${LABEL}(\\.${LABEL})*$`)
 const IP_ADDRESS = /^\d+\.\d+\.\d+\.\d+$/
 
-/** As clients of S3 check it. The id of a locker is none. */
+/** The rules that S3 clients enforce. A locker id does not meet them. */
 export function isBucketName(name: string): boolean {
   return name.length >= 3 && name.length <= 63 && NAME.test(name) && !IP_ADDRESS.test(name)
 }
 
-/** `lockers`: all that the wallet owns. */
+/** `lockers`: all lockers of the wallet. */
 export function bucketNames(lockers: readonly Locker[]): (locker: Locker) => string {
   const named = Map.groupBy(lockers, nameOf)
   return (locker) => {
@@ -24,7 +24,7 @@ export function bucketNames(lockers: readonly Locker[]): (locker: Locker) => str
   }
 }
 
-/** Null where no locker of the wallet has the name, or several have it. */
+/** Null when no locker or several lockers of the wallet have the name. */
 export async function findNamed(db: Db, wallet: string, name: string): Promise<Locker | null> {
   if (!isBucketName(name)) return null
   const found = (await lockersTagged(db, wallet, NAME_TAG + name)).filter((locker) => nameOf(locker) === name)

@@ -1,14 +1,14 @@
-// What a bucket answers about settings that no locker has: what S3 answers for a bucket where nobody has set them.
+// Responses about bucket settings that lockers do not have: the response of S3 for a bucket without them.
 
 import { type S3ErrorCode, s3Error } from '@svc/s3/errors'
 import type { XmlValue } from '@svc/s3/xml'
 import { emptyAnswer, xmlAnswer } from '../answers.ts'
 import type { S3Operation, Verbs } from '../operation.ts'
-import { aclAnswer, keepAcl } from '../owner.ts'
+import { acceptPrivateAcl, aclAnswer } from '../owner.ts'
 
 const getAcl: S3Operation = async (_context, _request, { locker }) => aclAnswer(locker)
 
-const putAcl: S3Operation = async (_context, request, { locker }) => keepAcl(request, locker)
+const putAcl: S3Operation = async (_context, request, { locker }) => acceptPrivateAcl(request, locker)
 
 const EMPTY: Readonly<Record<string, [root: string, value: XmlValue]>> = {
   accelerate: ['AccelerateConfiguration', {}],
@@ -32,7 +32,7 @@ const ABSENT: Readonly<Record<string, S3ErrorCode>> = {
   website: 'NoSuchWebsiteConfiguration',
 }
 
-/** Those of the absent ones that S3 can delete. */
+/** The absent settings that S3 can delete. */
 const DELETABLE = [
   'cors',
   'encryption',
@@ -57,7 +57,7 @@ function refusing(code: S3ErrorCode, setting: string): S3Operation {
   }
 }
 
-/** Setting one is refused like everything else that the door does not do. */
+/** Attempts to set one are rejected like every unsupported operation. */
 export const settingVerbs: Verbs = {
   'GET bucket?acl': { operation: getAcl, needs: 'read' },
   'PUT bucket?acl': { operation: putAcl, needs: 'write' },

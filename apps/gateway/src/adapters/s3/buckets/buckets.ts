@@ -1,4 +1,4 @@
-// The buckets that an access key opens. They are lockers: bought and not created, and they stay when they are empty.
+// The buckets that an access key opens. They are lockers: bought rather than created, and they remain when empty.
 
 import { unixSeconds } from '@svc/protocol/evidence'
 import { compareCodePoints } from '@svc/protocol/order'
@@ -11,7 +11,7 @@ import type { S3Operation, ServiceVerb } from '../operation.ts'
 import { named, refuseAcl } from '../owner.ts'
 import { readSmallBody } from '../request.ts'
 
-export const listBuckets: ServiceVerb['operation'] = async ({ config }, { query, signed }, { held, buckets }) => {
+export const listBuckets: ServiceVerb['operation'] = async ({ config }, { query, signed }, { presented, buckets }) => {
   for (const locker of buckets.values()) requireShortLink(locker, signed.authorization.expiresIn)
   const prefix = query.get('prefix') ?? ''
   const names = [...buckets.keys()].filter((name) => name.startsWith(prefix)).sort(compareCodePoints)
@@ -20,7 +20,7 @@ export const listBuckets: ServiceVerb['operation'] = async ({ config }, { query,
     return { Name, CreationDate: formatXmlDate(unixSeconds(created_at) ?? 0), BucketRegion: config.s3.region }
   })
   return xmlAnswer(200, 'ListAllMyBucketsResult', {
-    Owner: 'wallet' in held ? named(held.accessKeyId) : named(held.lockerId),
+    Owner: 'wallet' in presented ? named(presented.accessKeyId) : named(presented.lockerId),
     Buckets: listed.length > 0 ? { Bucket: listed } : '',
   })
 }
@@ -28,21 +28,24 @@ export const listBuckets: ServiceVerb['operation'] = async ({ config }, { query,
 export const headBucket: S3Operation = async ({ config }) =>
   emptyAnswer(200, { 'x-amz-bucket-region': config.s3.region })
 
-/** What S3 calls the first of its regions. */
+/** The name of the first S3 region. */
 const DEFAULT_LOCATION = 'us-east-1'
 
-/** Clients sign for it afterwards; every region is as good. */
+/** Clients then sign for this region; the gateway accepts every region. */
 export const getLocation: S3Operation = async ({ config: { s3 } }) =>
   xmlAnswer(200, 'LocationConstraint', s3.region === DEFAULT_LOCATION ? '' : s3.region)
 
 const MAX_CONFIGURATION_BYTES = 16 * 1024
 
-/** Clients create a bucket before they write to it. That of another locker is refused before this. */
+/**
+ * Succeeds without effect: clients create a bucket before they write to it. A bucket of another owner was rejected
+ * earlier.
+ */
 export const createBucket: S3Operation = async (_context, request) => {
   const { signed } = request
   refuseAcl(signed.headers)
   if (signed.headers['x-amz-bucket-object-lock-enabled']?.toLowerCase() === 'true') {
-    throw s3Error('NotImplemented', 'a locker has no object lock', 'create the bucket without it')
+    throw s3Error('NotImplemented', 'a locker has no object lock', 'create the bucket without object lock')
   }
   await readSmallBody(request, MAX_CONFIGURATION_BYTES)
   return emptyAnswer(200, { location: `/${request.bucket}` })
@@ -50,6 +53,6 @@ export const createBucket: S3Operation = async (_context, request) => {
 
 export const deleteBucket: S3Operation = async (_context, _request, { locker }) => {
   if (locker.file_count > 0)
-    throw s3Error('BucketNotEmpty', 'there are files in the locker', 'delete its files; the locker itself stays')
-  throw s3Error('NotImplemented', 'a locker cannot be deleted', 'it is empty; it ends with the time that was paid')
+    throw s3Error('BucketNotEmpty', 'the locker contains files', 'delete its files; the locker itself remains')
+  throw s3Error('NotImplemented', 'a locker cannot be deleted', 'the locker is empty and ends with its paid term')
 }

@@ -14,7 +14,7 @@ export const bucketVerbs: Verbs = {
   'GET bucket?location': { operation: getLocation, needs: 'read' },
   'GET bucket?versions': { operation: listVersions, needs: 'read' },
   'HEAD bucket': { operation: headBucket, needs: 'read' },
-  // Changes nothing: a key that may only read finds the bucket as well.
+  // Changes nothing, so a read-only key suffices.
   'PUT bucket': { operation: createBucket, needs: 'read' },
   'DELETE bucket': { operation: deleteBucket, needs: 'write' },
 }

@@ -1,5 +1,5 @@
-// The gateway's own keys behind S3 credentials. They are derived from the key for short URLs, so that replicas agree and
-// nothing is stored: the database alone is not enough to compute a secret, nor read or make a session token.
+// The gateway's own keys behind S3 credentials. They are derived from the key for short URLs, so that replicas agree
+// and nothing is stored. The database alone is not sufficient to compute a secret, or to read or forge a session token.
 
 import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto'
 import { lru } from '@svc/concurrency/caches'
@@ -7,28 +7,28 @@ import { fromBase64Url, toBase64Url, utf8 } from '@svc/protocol/bytes'
 import type { Ed25519Signer } from '@svc/protocol/keys'
 
 export interface CredentialKeys {
-  /** The secret access key of what the text describes: 40 characters. */
+  /** Derives the 40-character secret access key of a description. */
   secretOf(description: string): string
-  /** Characters of an access key id that only this gateway computes from the text. */
+  /** Characters of an access key id that only this gateway can compute from the text. */
   mark(text: string, length: number): string
-  /** `salt`: `SALT_BYTES` random ones. */
+  /** `salt`: `SALT_BYTES` random bytes. */
   seal(plain: Uint8Array, salt: Uint8Array): string
   /** Null for a token that this gateway did not seal. */
   open(token: string): Uint8Array | null
 }
 
-/** Tokens of short URLs are JSON objects, so none ever has this signature, which stays secret. */
+/** Tokens of short URLs are JSON objects, so none of them has this signature. It stays secret. */
 const DOMAIN = utf8('svc/s3-credentials/v1')
 const VERSION = 1
 export const SALT_BYTES = 16
 const TAG_BYTES = 16
 const CIPHER = 'aes-256-gcm'
-/** Each token has a key of its own, so the nonce may stay the same. */
+/** Each token has its own key, so the nonce can be constant. */
 const NONCE = new Uint8Array(12)
 
 const SECRET_BYTES = 30
 export const MAX_TOKEN_CHARACTERS = 4096
-/** What is cached follows from the text alone. Whether access has ended is read anew for each request. */
+/** Cached values depend on the text alone. Access is checked for each request. */
 const CACHED = 1000
 
 export function createCredentialKeys(signer: Ed25519Signer): CredentialKeys {
@@ -48,7 +48,7 @@ export function createCredentialKeys(signer: Ed25519Signer): CredentialKeys {
     return mark
   }
 
-  /** The header is all that the key depends on, so a changed one fails as changed bytes do. */
+  /** The key depends on the header, so a changed header fails like changed bytes. */
   const tokenKey = (header: Uint8Array) => createHmac('sha256', sealKey).update(header).digest()
 
   function openSealed(token: string): Uint8Array | null {
@@ -94,7 +94,7 @@ export function createCredentialKeys(signer: Ed25519Signer): CredentialKeys {
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 
-/** One character for each byte, as access key ids have them: clients check their form. */
+/** One character per byte, in the alphabet of access key ids: clients check their form. */
 export function keyIdCharacters(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => ALPHABET[byte % ALPHABET.length]).join('')
 }

@@ -1,5 +1,5 @@
-// What an access key id and a session token stand for. Whether that still opens a locker, the row of the locker says: it
-// is read for each request.
+// Resolves an access key id and a session token to a credential. Whether it still opens a locker depends on the row of
+// the locker, which is read for each request.
 
 import { s3Error } from '@svc/s3/errors'
 import { type Context, unixNow } from '../../../context.ts'
@@ -9,7 +9,7 @@ import { type CredentialScope, openSession } from './session-token.ts'
 
 export type S3Credential = CredentialScope & { accessKeyId: string; secret: string }
 
-/** Null for what this gateway did not make, and for keys that were revoked or have expired. */
+/** Null for credentials that this gateway did not make, and for revoked or expired keys. */
 export async function findCredential(
   context: Context,
   accessKeyId: string,
@@ -29,7 +29,7 @@ async function findLongLived(context: Context, accessKeyId: string): Promise<S3C
   return { ...scopeOfKey(row), accessKeyId, secret: secretOfKey(credentialKeys, row) }
 }
 
-/** Clients know this code, and some then ask for new credentials by themselves. */
+/** Clients know this code, and some of them then request new credentials by themselves. */
 function expired() {
-  return s3Error('ExpiredToken', 'these credentials have expired', 'ask for new ones: svc s3 credentials')
+  return s3Error('ExpiredToken', 'these credentials have expired', 'request new ones: svc s3 credentials')
 }

@@ -1,4 +1,5 @@
-// Access key ids of long-lived keys. A part of each follows from the rest, so that guesses are refused without a query.
+// Access key ids of long-lived keys. Their last characters are derived from the others, so that guesses are rejected
+// without a query.
 
 import { type CredentialKeys, keyIdCharacters } from './credential-keys.ts'
 
@@ -11,12 +12,12 @@ export function newKeyId(keys: CredentialKeys, randomBytes: (length: number) => 
   return random + keys.mark(random, MARK_CHARACTERS)
 }
 
-/** By its form. */
+/** Checks only the form. */
 export function isLongLived(id: string): boolean {
   return id.startsWith(PREFIX)
 }
 
-/** Whether this gateway made the id. */
+/** Whether this gateway created the id. */
 export function isKeyId(keys: CredentialKeys, id: string): boolean {
   const random = id.slice(0, -MARK_CHARACTERS)
   return (

@@ -1,5 +1,5 @@
-// Long-lived keys as the database keeps them. Their secret follows from the row and the gateway's own key: a row that
-// somebody changed in the database, to reach another locker or to last longer, has another secret, which nobody knows.
+// Long-lived keys as rows of the database. A secret is derived from the row and the gateway's own key: a row that was
+// modified in the database, to reach another locker or to last longer, gets a different, unknown secret.
 
 import type { S3Key, WalletS3Key } from '@svc/api/s3-credentials'
 import { isoSeconds } from '@svc/protocol/evidence'
@@ -39,7 +39,7 @@ function walletScope(row: S3KeyTable): WalletScope {
   }
 }
 
-/** As its owner sees it. */
+/** The key as its owner sees it. */
 export function shownKey({ created_at, expires_at, last_used_at, ...row }: S3KeyTable): S3Key {
   return {
     access_key_id: row.access_key_id,

@@ -1,19 +1,19 @@
-// When a long-lived key was last used, so that its owner sees which ones nobody needs. Noted at most once an hour, behind
+// When a long-lived key was last used, so that its owner can find unused keys. Recorded at most once an hour, outside
 // the request.
 
 import { lru } from '@svc/concurrency/caches'
 import { type Context, unixNow } from '../../../context.ts'
 import type { S3Credential } from './find-credential.ts'
 import { isLongLived } from './key-ids.ts'
-import { noteLastUse } from './store.ts'
+import { recordLastUse } from './store.ts'
 
-/** Call it for requests whose signature is good: others may only have seen the id. */
-export type NoteKeyUse = (credential: Pick<S3Credential, 'accessKeyId'>) => void
+/** Call only for requests with a valid signature: others may only know the id. */
+export type RecordKeyUse = (credential: Pick<S3Credential, 'accessKeyId'>) => void
 
 const NOTED_EVERY_SECONDS = 3600
 const CACHED = 10_000
 
-export function createKeyUse(context: Pick<Context, 'database' | 'continuity' | 'log' | 'now'>): NoteKeyUse {
+export function createKeyUse(context: Pick<Context, 'database' | 'continuity' | 'log' | 'now'>): RecordKeyUse {
   const { database, continuity, log } = context
   const notedAt = lru<string, number>(CACHED)
   return ({ accessKeyId }) => {
@@ -23,9 +23,9 @@ export function createKeyUse(context: Pick<Context, 'database' | 'continuity' | 
     if ((notedAt.get(accessKeyId) ?? before) > before || continuity.status().state !== 'current') return
     notedAt.set(accessKeyId, now)
     database
-      .commit((tx) => noteLastUse(tx, accessKeyId, now, before))
+      .commit((tx) => recordLastUse(tx, accessKeyId, now, before))
       .catch((error: unknown) => {
-        log.warn({ err: error }, 'the last use of an S3 key could not be recorded')
+        log.warn({ err: error }, 'cannot record the last use of an S3 key')
       })
   }
 }

@@ -1,5 +1,5 @@
-// Long-lived keys, for clients that cannot ask for new credentials every hour: of one locker, or of all lockers that a
-// wallet owns. Only the owner makes, sees and revokes them.
+// Long-lived keys, for clients that cannot request new credentials every hour. A key opens one locker, or all lockers
+// of a wallet. Only the owner creates, lists and revokes them.
 
 import type { Body } from '@svc/api/endpoint'
 import {
@@ -61,7 +61,7 @@ export async function createKey(
     return row
   })
   const { access_key_id, expires_at } = row
-  context.log.info({ locker_id, access_key_id, access, prefix: folder, expires_at }, 'an S3 key was made')
+  context.log.info({ locker_id, access_key_id, access, prefix: folder, expires_at }, 'created an S3 key')
   const secret_access_key = secretOfKey(context.credentialKeys, row)
   return { ...shownKey(row), secret_access_key, ...connectionOf(context, locker_id) }
 }
@@ -76,7 +76,7 @@ export async function createWalletKey(
   const wallet = signer.identity
   const now = unixNow(context)
   const row = await context.continuity.changeAccess(async (tx, record) => {
-    // Keys of a wallet are made one after the other.
+    // The lock serializes the creation of wallet keys.
     await lockOwner(tx, wallet)
     const lockers = await requireOwned(tx, wallet)
     if ((await keysOfWallet(tx, wallet, now)).length >= MAX_S3_KEYS) throw tooMany('wallet', OF_WALLET)
@@ -98,12 +98,12 @@ export async function createWalletKey(
     return row
   })
   const { access_key_id, expires_at } = row
-  context.log.info({ wallet, access_key_id, access, expires_at }, 'an S3 key of a wallet was made')
+  context.log.info({ wallet, access_key_id, access, expires_at }, 'created an S3 key of a wallet')
   const secret_access_key = secretOfKey(context.credentialKeys, row)
   return { ...shownWalletKey(row), secret_access_key, ...endpointOf(context) }
 }
 
-/** Those that work. */
+/** Lists the working keys. */
 export async function listKeys(context: Context, locker: Locker): Promise<S3KeyList> {
   const rows = await keysOfLocker(context.database.db, locker.locker_id, unixNow(context))
   const keys = rows.filter((row) => isGranted(locker, lockerScope(row).grant)).map(shownKey)
@@ -116,41 +116,42 @@ export async function listWalletKeys(context: Context, { signer }: WalletCaller)
   return { wallet, keys, count: keys.length }
 }
 
-/** Uploads that were begun with the key end with it (T-36). */
+/** Also ends the uploads that the key began (T-36). */
 export async function revokeKey({ continuity, log }: Context, { locker_id }: Locker, access_key_id: string) {
   await continuity.changeAccess(async (tx, record) => {
-    // Sessions are locked before their locker, as everywhere; then those are left that were opened until it was locked.
+    // Sessions are locked before their locker, as everywhere. A second pass finds the sessions opened before the locker
+    // was locked.
     await expireSessionsOfKey(tx, locker_id, access_key_id)
-    // A write by this key that is under way holds the lock: it finishes before the key ends.
+    // A write in progress by this key holds the lock: it finishes before the key ends.
     await lockLocker(tx, locker_id)
     if (!(await deleteS3Key(tx, locker_id, access_key_id))) throw notFound('locker', OF_LOCKER)
     await expireSessionsOfKey(tx, locker_id, access_key_id)
     await record({ what: 's3_key', locker: locker_id, key: access_key_id })
   })
-  log.info({ locker_id, access_key_id }, 'an S3 key was revoked')
+  log.info({ locker_id, access_key_id }, 'revoked an S3 key')
   return { ok: true, locker_id, access_key_id, revoked: true } as const
 }
 
-/** As for a key of one locker, in each locker of the wallet. */
+/** Like `revokeKey`, in each locker of the wallet. */
 export async function revokeWalletKey({ continuity, log }: Context, { signer }: WalletCaller, access_key_id: string) {
   const wallet = signer.identity
   await continuity.changeAccess(async (tx, record) => {
     if (!(await endWalletKey(tx, wallet, access_key_id))) throw notFound('wallet', OF_WALLET)
     await record({ what: 'wallet_s3_key', wallet, key: access_key_id })
   })
-  log.info({ wallet, access_key_id }, 'an S3 key of a wallet was revoked')
+  log.info({ wallet, access_key_id }, 'revoked an S3 key of a wallet')
   return { ok: true, wallet, access_key_id, revoked: true } as const
 }
 
 function tooMany(what: 'locker' | 'wallet', path: string): ServiceError {
   return new ServiceError('S3_KEY_LIMIT_EXCEEDED', `a ${what} may have ${MAX_S3_KEYS} S3 keys`, {
-    hint: `revoke one first: GET ${path} tells when each was last used`,
+    hint: `revoke one first: GET ${path} lists when each was last used`,
     details: { limit: MAX_S3_KEYS },
   })
 }
 
 function notFound(what: 'locker' | 'wallet', path: string): ServiceError {
   return new ServiceError('S3_KEY_NOT_FOUND', `the ${what} has no such S3 key`, {
-    hint: `GET ${path} lists those that it has`,
+    hint: `GET ${path} lists the existing keys`,
   })
 }

@@ -1,5 +1,5 @@
-// Credentials for an hour at most: of one locker for its owner and its operators, and of all lockers for a wallet that owns
-// them. They end with the access of the key that asked for them.
+// Credentials that last one hour at most: for one locker, requested by its owner or an operator; or for all lockers of
+// a wallet, requested by the wallet. They end with the access of the requesting key.
 
 import type { Body } from '@svc/api/endpoint'
 import type {
@@ -22,7 +22,7 @@ import { connectionOf, endpointOf, epochsNow, requireFolder, requireOwned, requi
 import { type CredentialScope, sealSession } from './session-token.ts'
 
 const DEFAULT_TTL_MINUTES = 60
-/** A session token has room for so many. */
+/** The most epochs that fit in a session token. */
 export const MAX_EPOCHS = 80
 
 export async function mintCredentials(
@@ -78,9 +78,9 @@ function requireSigned(access: CredentialScope['access'], { ops }: RequestEnvelo
 function writeNotSigned(): ServiceError {
   return new ServiceError(
     'MISSING_OPS',
-    'credentials that write need locker:write, and the envelope does not have it',
+    'credentials with write access need locker:write, which the envelope does not contain',
     {
-      hint: 'sign with ops: ["locker:write"], or ask for access "read"',
+      hint: 'sign with ops: ["locker:write"], or request access "read"',
       details: { required_ops: ['locker:write'] },
     },
   )

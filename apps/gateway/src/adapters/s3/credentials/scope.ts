@@ -1,4 +1,4 @@
-// What a new credential may open.
+// The scope of a new credential.
 
 import { ServiceError, ValidationError } from '@svc/service/service-error'
 import type { Context } from '../../../context.ts'
@@ -13,16 +13,19 @@ export function requireFolder(context: Context, prefix: string): string {
   return prefix
 }
 
-/** Those that a credential of the wallet opens. Anybody can make wallets, so one without a locker gets no credentials. */
+/**
+ * The lockers that a credential of the wallet opens. Wallets are free to create, so a wallet without a locker gets no
+ * credentials.
+ */
 export async function requireOwned(db: Db, wallet: string): Promise<Locker[]> {
   const lockers = await lockersOwnedBy(db, wallet)
   if (lockers.length > 0) return lockers
   throw new ServiceError('locker_not_found', 'this wallet owns no open locker', {
-    hint: 'buy one first: credentials of a wallet also open the lockers that it opens later',
+    hint: 'buy a locker first; credentials of a wallet also open lockers that it buys later',
   })
 }
 
-/** The epochs of lockers where access was revoked before: access of an earlier epoch has ended. Newest lockers first. */
+/** The epochs of lockers with an earlier revocation: access of an earlier epoch has ended. Newest lockers first. */
 export function epochsNow(lockers: readonly Locker[], limit = lockers.length): Record<string, number> {
   const revoked = lockers.filter(({ revoked_before }) => revoked_before > 0).toReversed()
   return Object.fromEntries(revoked.slice(0, limit).map(({ locker_id, access_epoch }) => [locker_id, access_epoch]))
@@ -30,8 +33,8 @@ export function epochsNow(lockers: readonly Locker[], limit = lockers.length): R
 
 export function requireS3({ config }: Context): void {
   if (config.s3.enabled) return
-  throw new ServiceError('S3_DISABLED', 'this gateway serves no S3 clients', {
-    hint: 'its operator can set S3=on; until then, use signed requests and short URLs',
+  throw new ServiceError('S3_DISABLED', 'S3 access is disabled on this gateway', {
+    hint: "use signed requests and short URLs, or ask the gateway's admin to set S3=on",
   })
 }
 
@@ -44,7 +47,7 @@ export function endpointOf({ config: { s3, http } }: Context) {
   return { endpoint: endpointUrl(s3.host, http.baseUrl), region: s3.region }
 }
 
-/** A host of its own has the scheme and the port of the gateway. */
+/** A separate S3 host uses the scheme and the port of the gateway. */
 function endpointUrl(host: string | null, baseUrl: string): string {
   if (host === null) return `${baseUrl}/s3`
   const { protocol, port } = new URL(baseUrl)

@@ -1,5 +1,5 @@
-// Short-lived credentials. All that they stand for is sealed in the session token; access key id and secret follow from
-// the token, and nothing is stored.
+// Short-lived credentials. Their whole scope is sealed in the session token; the access key id and the secret are
+// derived from the token, so nothing is stored.
 
 import { fromUtf8, utf8 } from '@svc/protocol/bytes'
 import type { Grant } from '../../../lockers/access.ts'
@@ -20,16 +20,16 @@ interface Scope {
 /** One locker. */
 export interface LockerScope extends Scope {
   lockerId: string
-  /** Who asked for it, and in which access epoch of the locker. */
+  /** The key that requested the credential, and the locker's access epoch at that time. */
   grant: NonNullable<Grant>
-  /** Keys begin with it; empty for the whole locker. */
+  /** Object keys must begin with it; empty for the whole locker. */
   prefix: string
 }
 
-/** All lockers that a wallet owns, also those that it opens later. */
+/** All lockers of a wallet, including lockers that it buys later. */
 export interface WalletScope extends Scope {
   wallet: string
-  /** The access epochs of lockers where access had been revoked before; 0 for all others. */
+  /** The access epochs of lockers with a revocation before the credential; 0 for all others. */
   epochs: Readonly<Record<string, number>>
   /** Unix seconds. */
   mintedAt: number
@@ -56,7 +56,7 @@ export function sealSession(keys: CredentialKeys, scope: CredentialScope, salt: 
   return { accessKeyId: idOf(keys, token), secret: keys.secretOf(token), token }
 }
 
-/** Null for a token of another gateway, one that was changed, and one of another access key id. */
+/** Null for a token of another gateway, a modified token, or a token of another access key id. */
 export function openSession(
   keys: CredentialKeys,
   accessKeyId: string,
@@ -64,7 +64,7 @@ export function openSession(
 ): (CredentialScope & { secret: string }) | null {
   const plain = keys.open(token)
   if (!plain || idOf(keys, token) !== accessKeyId) return null
-  const { l, k, w, e, a, p, m, x } = JSON.parse(fromUtf8(plain) as string) // as sealSession wrote it
+  const { l, k, w, e, a, p, m, x } = JSON.parse(fromUtf8(plain) as string) // written by sealSession
   const secret = keys.secretOf(token)
   if (w !== undefined) return { wallet: w, epochs: e, access: a, mintedAt: m, expiresAt: x, secret }
   return { lockerId: l, grant: { key: k, epoch: e }, access: a, prefix: p, expiresAt: x, secret }

@@ -4,7 +4,7 @@ import type { Db, Locker, S3KeyTable, Tx } from '../../../db/schema.ts'
 
 export type FindKey = (accessKeyId: string) => Promise<S3KeyTable | null>
 
-/** Requests that arrive together share a query. */
+/** Concurrent requests share one query. */
 export function createKeyFinder(db: Db): FindKey {
   return batch(async (ids: string[]) => {
     const { rows } = await keysById(db, JSON.stringify([...new Set(ids)].map((id) => [id])))
@@ -20,7 +20,7 @@ const keysById = prepared((db: Db, ids: string) =>
     .where(inJsonRows(db, 'access_key_id', ids)),
 )
 
-/** Those whose time is not over, oldest first. */
+/** Unexpired keys, oldest first. */
 export function keysOfLocker(db: Db, lockerId: string, now: number): Promise<S3KeyTable[]> {
   return db
     .selectFrom('s3_keys')
@@ -32,7 +32,7 @@ export function keysOfLocker(db: Db, lockerId: string, now: number): Promise<S3K
     .execute()
 }
 
-/** The caller holds the lock of the locker. Keys that no longer work do not count, and go. */
+/** The caller holds the lock of the locker. Deletes the keys that no longer work. */
 export async function countWorkingKeys(tx: Tx, locker: Locker, now: number): Promise<number> {
   const { locker_id, revoked_before } = locker
   await tx
@@ -48,7 +48,7 @@ export async function countWorkingKeys(tx: Tx, locker: Locker, now: number): Pro
   return Number(count)
 }
 
-/** Those of a wallet, as `keysOfLocker` has those of a locker. */
+/** The keys of a wallet, like `keysOfLocker`. */
 export function keysOfWallet(db: Db, wallet: string, now: number): Promise<S3KeyTable[]> {
   return db
     .selectFrom('s3_keys')
@@ -65,8 +65,8 @@ export async function insertKey(tx: Tx, key: S3KeyTable): Promise<void> {
   await tx.insertInto('s3_keys').values(key).execute()
 }
 
-/** Unless it was noted after `before`. */
-export async function noteLastUse(tx: Tx, accessKeyId: string, now: number, before: number): Promise<void> {
+/** Does nothing when a use after `before` is recorded. */
+export async function recordLastUse(tx: Tx, accessKeyId: string, now: number, before: number): Promise<void> {
   await tx
     .updateTable('s3_keys')
     .set({ last_used_at: now })

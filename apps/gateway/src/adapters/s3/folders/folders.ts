@@ -1,5 +1,6 @@
-// Keys that end with a slash and have no bytes. Programs that show a bucket as a disk store one for each folder, with the
-// rights and times of the folder in its metadata. They are no files: manifest and statements know nothing of them.
+// Keys that end with a slash and have no bytes. Programs that show a bucket as a disk store one for each folder, with
+// the folder's permissions and times in its metadata. Folders are not files: they do not appear in the manifest or in
+// statements.
 
 import { hash } from 'node:crypto'
 import { withPrefix } from '@svc/protocol/bytes'
@@ -16,22 +17,22 @@ import type { ObjectHeaders } from '../objects/object-headers.ts'
 import type { WriteCondition } from '../objects/write-condition.ts'
 import { countFolders, deleteFolderRow, findFolder, upsertFolder } from './store.ts'
 
-/** Each is a row that nobody pays for. */
+/** Folders do not count towards the quota, but each one is a row. */
 export const MAX_FOLDERS = 100_000
 
 export function isFolderKey(key: string): boolean {
   return key.endsWith('/')
 }
 
-/** A folder is named so that a file could be in it. */
+/** The name of a folder must allow files in it. */
 export function requireFolderKey({ config }: Context, key: string): void {
   const problem = filenameProblem(`${key}-`, config.storage.systemPrefix)
   if (problem !== null) {
-    throw s3Error('InvalidArgument', `the key ${problem}`, 'choose another key: names of folders have rules')
+    throw s3Error('InvalidArgument', `the key ${problem}`, 'choose another key that follows the naming rules')
   }
 }
 
-/** What a folder has of a file: no bytes, and the time when it was stored. */
+/** The file-like properties of a folder: no bytes, and the time when it was stored. */
 type FolderFile = Pick<FileRow, keyof ReturnType<typeof asFile>>
 
 const NO_BYTES_HASH = withPrefix(hash('sha256', ''))
@@ -71,7 +72,7 @@ export async function saveFolder(
   })
 }
 
-/** What is not there is removed already. */
+/** Succeeds for a missing folder. */
 export async function removeFolder(
   context: Context,
   caller: S3Caller,
@@ -87,7 +88,7 @@ export async function removeFolder(
   })
 }
 
-/** Folders of a locker change one after the other, and only while the caller has access. */
+/** Serializes changes to the folders of a locker, and requires that the caller has access. */
 async function lockLocker(tx: Tx, { locker, credential }: S3Caller) {
   const access = await countUnconfirmed(tx, locker.locker_id, 0)
   await requireGranted(tx, access, credential.grant)
@@ -98,6 +99,6 @@ function tooManyFolders() {
   return s3Error(
     'QuotaExceeded',
     `a locker has at most ${MAX_FOLDERS} keys that end with /`,
-    'delete some; files need none of them to be in a folder',
+    'delete some of them; a file in a folder does not need one',
   )
 }

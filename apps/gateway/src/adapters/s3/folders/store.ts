@@ -7,7 +7,7 @@ export async function findFolder(db: Db, lockerId: string, folder: string): Prom
   return (await findFolders(db, lockerId, [folder]))[0] ?? null
 }
 
-/** In no order. Folders that do not exist are left out. */
+/** In no particular order. Missing folders are omitted. */
 export async function findFolders(db: Db, lockerId: string, folders: readonly string[]): Promise<S3FolderTable[]> {
   if (folders.length === 0) return []
   return (await selectFolders(db, lockerId, JSON.stringify(folders.map((folder) => [folder])))).rows

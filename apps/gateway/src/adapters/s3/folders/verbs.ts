@@ -1,4 +1,4 @@
-// What clients do with keys that end with a slash; everything else about such a key is answered as about an object.
+// Operations on keys that end with a slash. All other operations treat such a key as an object.
 
 import { unixSeconds } from '@svc/protocol/evidence'
 import { formatXmlDate } from '@svc/s3/dates'
@@ -19,7 +19,7 @@ import { objectHeaders, readConditions } from '../objects/get-object.ts'
 import { readObjectHeaders, refuseUnsupported } from '../objects/object-headers.ts'
 import { readWriteCondition } from '../objects/write-condition.ts'
 import type { S3Operation, Verbs } from '../operation.ts'
-import { aclAnswer, keepAcl } from '../owner.ts'
+import { acceptPrivateAcl, aclAnswer } from '../owner.ts'
 import { openBody, type S3Request } from '../request.ts'
 import { asFile, isFolderKey, requireFolderKey, saveFolder } from './folders.ts'
 import { findFolder } from './store.ts'
@@ -34,7 +34,7 @@ const putFolder: S3Operation = async (context, request, caller) => {
   return emptyAnswer(200, { etag: etagOf(await saveFolder(context, caller, { folder: key, ...about, check })) })
 }
 
-/** A body may be framed and checked, and have no bytes. */
+/** The body may be framed and checksummed, but must contain no bytes. */
 async function requireNoBytes(request: S3Request, maxBytes: number): Promise<void> {
   const { size, bytes } = openBody(request, maxBytes)
   if (size) throw hasBytes()
@@ -44,7 +44,7 @@ async function requireNoBytes(request: S3Request, maxBytes: number): Promise<voi
 function hasBytes() {
   return s3Error(
     'InvalidArgument',
-    'a key that ends with / is a folder, and has no bytes',
+    'a key that ends with / is a folder and cannot contain bytes',
     'store the bytes with a key that does not end with /',
   )
 }
@@ -64,7 +64,8 @@ const readFolder: S3Operation = async (context, request, caller) => {
   const file = asFile(await requireFolder(context, caller, request.key))
   const headers = objectHeaders({ file, size: 0 }, request)
   const outcome = checkConditions(readConditions(request, false), validatorsOf(file))
-  if (outcome === 'failed') throw s3Error('PreconditionFailed', 'the folder is not the one that the conditions name')
+  if (outcome === 'failed')
+    throw s3Error('PreconditionFailed', 'the folder does not meet the conditions of the request')
   if (outcome === 'met') return new Bytes(200, headers, null)
   const { 'content-length': _, ...common } = headers
   return new Bytes(304, common, null)
@@ -99,7 +100,7 @@ const getFolderAcl: S3Operation = async (context, request, caller) => {
 
 const putFolderAcl: S3Operation = async (context, request, caller) => {
   await requireFolder(context, caller, request.key)
-  return keepAcl(request, caller.locker)
+  return acceptPrivateAcl(request, caller.locker)
 }
 
 export const folderVerbs: Verbs = {

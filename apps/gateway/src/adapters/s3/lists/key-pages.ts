@@ -1,5 +1,5 @@
-// The keys of a bucket, a page at a time: files that have bytes, and folders. A page costs the same wherever it is and
-// however many keys a common prefix stands for.
+// Pages of the keys of a bucket: files that have bytes, and folders. The cost of a page does not depend on its position
+// or on the number of keys behind a common prefix.
 
 import { compareCodePoints } from '@svc/protocol/order'
 import type { Db } from '../../../db/schema.ts'
@@ -15,7 +15,7 @@ export interface KeyQuery {
   prefix: string
   /** Empty for none. */
   delimiter: string
-  /** Only keys and common prefixes above this text. */
+  /** Only keys and common prefixes after this text. */
   after: string | null
   limit: number
 }
@@ -24,7 +24,7 @@ export interface ListedKey {
   key: string
   size: number
   etag: string
-  /** ISO 8601, in UTC; null for what a release up to 1.0.0 took. */
+  /** ISO 8601 in UTC; null for files uploaded to a release up to 1.0.0. */
   uploadedAt: string | null
   hasChecksum: boolean
 }
@@ -33,17 +33,17 @@ export interface KeyPage {
   /** Both in code-point order. */
   keys: ListedKey[]
   prefixes: string[]
-  /** The key or common prefix that the next page is after; null at the end. */
+  /** The key or common prefix after which the next page begins; null at the end. */
   next: string | null
 }
 
-/** `hangUp`: nobody waits for the answer any more. */
+/** `hangUp`: the client has disconnected. */
 export async function findKeys(db: Db, lockerId: string, query: KeyQuery, hangUp: AbortSignal): Promise<KeyPage> {
   if (query.limit === 0) return { keys: [], prefixes: [], next: null }
   return (query.delimiter === '' ? wholePage : foldedPage)(db, lockerId, query, hangUp)
 }
 
-/** A common prefix that the text begins with is not above it, so a page after it begins behind all of its keys. */
+/** A page after a common prefix begins after all keys with that prefix. */
 function rangeOf({ prefix, delimiter, after }: KeyQuery): NameRange {
   const upTo = topOf(prefix)
   if (after === null || compareCodePoints(after, prefix) < 0) return { from: prefix, upTo }
@@ -83,7 +83,7 @@ async function foldedPage(db: Db, lockerId: string, query: KeyQuery, hangUp: Abo
   }
 }
 
-/** What is deleted meanwhile is left out. */
+/** Omits keys that were deleted in the meantime. */
 async function keysNamed(db: Db, lockerId: string, names: readonly string[]): Promise<ListedKey[]> {
   const [files, folders] = await Promise.all([
     findFiles(
@@ -97,7 +97,7 @@ async function keysNamed(db: Db, lockerId: string, names: readonly string[]): Pr
   return sorted([...stored, ...folders.map(asFile)].map(listedKey))
 }
 
-/** Both are in order. Most lockers have no folders. */
+/** Both lists are sorted. Most lockers have no folders. */
 function inOrder(files: ListedKey[], folders: readonly ListedKey[]): ListedKey[] {
   return folders.length === 0 ? files : sorted([...files, ...folders])
 }
@@ -110,7 +110,7 @@ function listedKey(file: StoredFile): ListedKey {
   const { filename: key, size_bytes, object_bytes, uploaded_at, content_hash } = file
   return {
     key,
-    // Nobody has noted the size of what a release up to 1.0.0 took and nobody has confirmed.
+    // Releases up to 1.0.0 recorded no size for unconfirmed uploads.
     size: size_bytes ?? object_bytes ?? 0,
     etag: etagOf(file),
     uploadedAt: uploaded_at,

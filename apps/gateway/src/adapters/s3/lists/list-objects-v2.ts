@@ -25,10 +25,10 @@ export const listObjectsV2: S3Operation = async (context, request, caller) => {
   })
 }
 
-/** Names the form, so that another one can be told from it. */
+/** The version of the token's format. */
 const FORM = '1'
 
-/** A place among the keys: what is added or deleted meanwhile does not move it. */
+/** A position among the keys, independent of keys that are added or deleted meanwhile. */
 function tokenAfter(entry: string): string {
   return FORM + toBase64Url(utf8(entry))
 }
@@ -39,8 +39,8 @@ function keyIn(token: string): string {
   if (!key || key.includes('\0')) {
     throw s3Error(
       'InvalidArgument',
-      'the continuation token provided is incorrect',
-      'send a NextContinuationToken as it came, or list from the beginning',
+      'the continuation token is invalid',
+      'send an unmodified NextContinuationToken, or list from the beginning',
     )
   }
   return key

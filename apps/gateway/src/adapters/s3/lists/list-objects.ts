@@ -18,7 +18,7 @@ const listObjectsV1: S3Operation = async (context, request, caller) => {
   const query = readListQuery(request, caller)
   const marker = readText(request.query, 'marker') ?? ''
   const page = await readPage(context, request, caller, { ...query, after: marker })
-  // Without a delimiter the last key is the next marker.
+  // Without a delimiter, clients use the last key as the next marker.
   const hasNext = page.next !== null && query.delimiter !== ''
   return xmlAnswer(200, 'ListBucketResult', {
     ...listHead(caller, query, page),

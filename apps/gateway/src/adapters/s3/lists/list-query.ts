@@ -1,4 +1,4 @@
-// What every list of keys takes from its query, and the form of what it answers.
+// The query parameters that all lists of keys share, and the format of their answers.
 
 import { s3Error } from '@svc/s3/errors'
 import { encodeKey, WrittenXml, writeContent, writeElement, type XmlFields } from '@svc/s3/xml'
@@ -19,7 +19,7 @@ export function readListQuery({ query }: S3Request, { credential }: S3Caller): L
   if (!prefix.startsWith(credential.prefix)) {
     throw s3Error(
       'AccessDenied',
-      'this access key opens only a part of the bucket',
+      'this access key opens only part of the bucket',
       `list with a prefix that begins with ${credential.prefix}`,
     )
   }
@@ -31,7 +31,7 @@ export function readListQuery({ query }: S3Request, { credential }: S3Caller): L
   }
 }
 
-/** Null where the query has none. */
+/** Null when the query does not contain the parameter. */
 export function readText(query: S3Request['query'], name: string): string | null {
   const text = query.get(name)
   if (text?.includes('\0')) throw s3Error('InvalidArgument', `${name} must not contain a NUL character`)
@@ -59,7 +59,7 @@ export async function readPage(
   return findKeys(database.db, locker.locker_id, query, hangUp.signal)
 }
 
-/** What lists of every kind say. Text that may have any character is encoded where the client asks for it. */
+/** The fields of every kind of list. Text that may contain any character is encoded if the client requests it. */
 export function listHead({ bucket }: S3Caller, { prefix, delimiter, limit, encoding }: ListQuery, { next }: KeyPage) {
   return {
     Name: bucket,
@@ -75,7 +75,7 @@ export function commonPrefixes({ prefixes }: KeyPage, { encoding }: ListQuery) {
   return prefixes.map((prefix) => ({ Prefix: encodeKey(prefix, encoding) }))
 }
 
-/** `more`: what this list says of every key beside. */
+/** `more`: the additional fields of each key in this list. */
 export function listedKeys({ keys }: KeyPage, { encoding }: ListQuery, more: XmlFields = {}): WrittenXml[] {
   const rest = STORAGE_CLASS + writeContent(more)
   return keys.map((key) => new WrittenXml(writeKey(key, encoding) + rest))
@@ -91,7 +91,7 @@ const CHECKSUM = writeContent({ ChecksumAlgorithm: 'SHA256', ChecksumType: 'FULL
 const STORAGE_CLASS = writeContent({ StorageClass: 'STANDARD' })
 const LONG_AGO = '1970-01-01T00:00:00Z'
 
-/** As S3 writes it: `2013-05-24T00:00:00.000Z`, always in whole seconds. */
+/** The time format of S3: `2013-05-24T00:00:00.000Z`, always in whole seconds. */
 function lastModified(uploadedAt: string | null): string {
   return `${(uploadedAt ?? LONG_AGO).slice(0, LONG_AGO.length - 1)}.000Z`
 }

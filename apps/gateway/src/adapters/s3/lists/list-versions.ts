@@ -5,15 +5,14 @@ import type { S3Operation } from '../operation.ts'
 import { ownerOf } from '../owner.ts'
 import { commonPrefixes, listedKeys, listHead, readListQuery, readPage, readText } from './list-query.ts'
 
-/** What a bucket without versions calls the only version of a key. */
+/** The version id of S3 for the only version of a key in an unversioned bucket. */
 const ONLY_VERSION = 'null'
 
 export const listVersions: S3Operation = async (context, request, caller) => {
   const query = readListQuery(request, caller)
   const marker = readText(request.query, 'key-marker') ?? ''
   const versionMarker = request.query.get('version-id-marker') ?? ''
-  if (marker === '' && versionMarker !== '')
-    throw s3Error('InvalidArgument', 'a version-id-marker cannot be given without a key-marker')
+  if (marker === '' && versionMarker !== '') throw s3Error('InvalidArgument', 'version-id-marker requires key-marker')
   const page = await readPage(context, request, caller, { ...query, after: marker })
   const { next, keys } = page
   return xmlAnswer(200, 'ListVersionsResult', {

@@ -5,7 +5,7 @@ import { emptyAnswer } from '../answers.ts'
 import type { S3Operation } from '../operation.ts'
 import { noSuchUpload, requireUpload } from './uploads.ts'
 
-/** Releases the parts that there are; those that are still on their way are refused. */
+/** Releases the stored parts; parts that are still arriving are rejected. */
 export const abortUpload: S3Operation = async (context, request, caller) => {
   const { session, file } = await requireUpload(context, request, caller)
   const outcome = await abortSession(context, session.session_id, caller.credential.grant)
@@ -16,5 +16,5 @@ export const abortUpload: S3Operation = async (context, request, caller) => {
 }
 
 export function beingCompleted() {
-  return s3Error('OperationAborted', 'the upload is being completed', 'ask again when that is done')
+  return s3Error('OperationAborted', 'the upload is being completed', 'try again after its completion')
 }

@@ -1,4 +1,5 @@
-// The checksums of an upload: what its client announces, what its parts have, and what that makes of the object.
+// The checksums of an upload: the client announces an algorithm, each part has a checksum, and together they form the
+// checksum of the object.
 
 import {
   type ChecksumAlgorithm,
@@ -18,7 +19,7 @@ export interface UploadChecksum {
   type: 'COMPOSITE' | 'FULL_OBJECT'
 }
 
-/** As elements and headers name them. */
+/** The names in elements and headers. */
 const NAMES: Readonly<Record<ChecksumAlgorithm, string>> = {
   crc32: 'CRC32',
   crc32c: 'CRC32C',
@@ -30,7 +31,7 @@ const CRCS: readonly string[] = ['crc32', 'crc32c', 'crc64nvme']
 
 type Headers = Readonly<Record<string, string>>
 
-/** What the head of CreateMultipartUpload announces; null when it is nothing. */
+/** The checksum that CreateMultipartUpload announces; null for none. */
 export function readAnnounced(headers: Headers): UploadChecksum | null {
   const name = headers['x-amz-checksum-algorithm']?.toUpperCase()
   const type = readType(headers)
@@ -39,10 +40,10 @@ export function readAnnounced(headers: Headers): UploadChecksum | null {
     return null
   }
   const algorithm = (Object.keys(NAMES) as ChecksumAlgorithm[]).find((known) => NAMES[known] === name)
-  if (!algorithm) throw s3Error('InvalidRequest', `x-amz-checksum-algorithm is none of ${Object.values(NAMES)}`)
+  if (!algorithm) throw s3Error('InvalidRequest', `x-amz-checksum-algorithm must be one of ${Object.values(NAMES)}`)
   const usual = algorithm === 'crc64nvme' ? 'FULL_OBJECT' : 'COMPOSITE'
   const isPossible = type === null || type === usual || (type === 'FULL_OBJECT' && CRCS.includes(algorithm))
-  if (!isPossible) throw s3Error('InvalidRequest', `checksums of ${name} are not of the type ${type}`)
+  if (!isPossible) throw s3Error('InvalidRequest', `${name} does not support checksums of type ${type}`)
   return { algorithm, type: type ?? usual }
 }
 
@@ -52,15 +53,15 @@ function readType(headers: Headers): UploadChecksum['type'] | null {
   throw s3Error('InvalidRequest', 'x-amz-checksum-type is COMPOSITE or FULL_OBJECT')
 }
 
-/** As rows keep it. */
+/** The columns of a row. */
 export type Announced = Pick<SessionFile, 'checksum_algorithm' | 'checksum_type'>
 
 export function announcedOf({ checksum_algorithm, checksum_type }: Announced): UploadChecksum | null {
   if (checksum_algorithm === null) return null
-  return { algorithm: checksum_algorithm, type: checksum_type } as UploadChecksum // as they were read
+  return { algorithm: checksum_algorithm, type: checksum_type } as UploadChecksum // stored by createUpload
 }
 
-/** Whether a part comes with the checksum that its upload announced, as a header or behind its bytes. */
+/** Whether the client sends a part's announced checksum, as a header or as a trailer. */
 export function isChecksumSent(headers: Headers, file: Announced): boolean {
   const announced = announcedOf(file)
   const name = `x-amz-checksum-${announced?.algorithm}`
@@ -69,11 +70,11 @@ export function isChecksumSent(headers: Headers, file: Announced): boolean {
 
 interface Checksummed {
   bytes: AsyncIterable<Buffer>
-  /** Null where none was announced. Call it after the end of the bytes. */
+  /** Null when none was announced. Call it after the end of the bytes. */
   checksum(): string | null
 }
 
-/** Computes the announced checksum of a part, unless the client has sent it, and it was checked. */
+/** Computes the announced checksum of a part, unless the client has sent it and it was verified. */
 export function checksummed(
   file: SessionFile,
   bytes: AsyncIterable<Buffer>,
@@ -93,7 +94,7 @@ export function checksummed(
   return { bytes: updating(), checksum: () => running.digest() }
 }
 
-/** Of the object that the parts make; null where none was announced. */
+/** The checksum of the object that the parts form; null when none was announced. */
 export function checksumOf(file: SessionFile, parts: readonly Part[]): string | null {
   const announced = announcedOf(file)
   if (!announced || parts.some(({ checksum }) => checksum === null)) return null
@@ -106,19 +107,19 @@ export function checksumOf(file: SessionFile, parts: readonly Part[]): string | 
   )
 }
 
-/** Refuses a completion whose head names another checksum of the object than its parts have. */
+/** Rejects a completion whose headers contain a different checksum of the object. */
 export function requireSameChecksum(headers: Headers, file: SessionFile, actual: string | null): void {
   const announced = announcedOf(file)
   const type = readType(headers)
   if (type && type !== announced?.type) {
-    throw s3Error('InvalidRequest', `x-amz-checksum-type is not the one that the upload began with`)
+    throw s3Error('InvalidRequest', 'x-amz-checksum-type differs from the type announced when the upload was created')
   }
   for (const [algorithm, value] of Object.entries(readChecksums(headers))) {
     if (algorithm !== announced?.algorithm) {
-      throw s3Error('InvalidRequest', `the upload did not begin with checksums of ${algorithm}`)
+      throw s3Error('InvalidRequest', `the upload was not created with ${algorithm} checksums`)
     }
     const isSame = value === actual || (announced.type === 'COMPOSITE' && value === actual?.replace(/-\d+$/, ''))
-    if (!isSame) throw s3Error('BadDigest', `the ${algorithm} that you sent is not that of the parts`)
+    if (!isSame) throw s3Error('BadDigest', `the ${algorithm} checksum that you sent does not match the parts`)
   }
 }
 

@@ -1,5 +1,5 @@
-// Completing an upload. The client's choice of parts is recorded first: from then on the gateway finishes the file by
-// itself, also when the connection or the process is lost.
+// Completes an upload. The client's choice of parts is recorded first: from then on the gateway finishes the file by
+// itself, even if the connection or the process is lost.
 
 import { bare } from '@svc/protocol/bytes'
 import { s3Error } from '@svc/s3/errors'
@@ -25,10 +25,10 @@ import { announcedOf, checksumElements, checksumOf, requireSameChecksum } from '
 import { digestOf, type ListedPart, listedParts, MAX_LIST_BYTES, readPartList } from './part-list.ts'
 import { FILE_ID, findUpload, isUnderWay, noSuchUpload } from './uploads.ts'
 
-/** How often to look again when parts come, or turn out to be lost, meanwhile. */
+/** Attempts when parts arrive or are found lost in the meantime. */
 const MAX_ATTEMPTS = 3
 
-/** Completing again with the same parts answers the same. */
+/** A repeated completion with the same parts gets the same answer. */
 export const completeUpload: S3Operation = async (context, request, caller) => {
   const list = readPartList(await readSmallBody(request, MAX_LIST_BYTES))
   const completing = completeWith(context, request, caller, list)
@@ -55,7 +55,7 @@ async function completeWith(
   throw s3Error(
     'OperationAborted',
     'parts of the upload changed while it was completed',
-    'list its parts, and try again',
+    'list its parts and try again',
   )
 }
 
@@ -98,13 +98,13 @@ async function choose(
 function requireSize({ 'x-amz-mp-object-size': declared }: Readonly<Record<string, string>>, parts: readonly Part[]) {
   const size = parts.reduce((sum, { size_bytes }) => sum + size_bytes, 0)
   if (declared === undefined || declared === String(size)) return
-  throw s3Error('InvalidRequest', `x-amz-mp-object-size is not the size of the parts, which is ${size}`)
+  throw s3Error('InvalidRequest', `x-amz-mp-object-size does not match the total size of the parts, which is ${size}`)
 }
 
 function begunOtherwise() {
   return s3Error(
     'InvalidRequest',
-    'the upload was to be completed with other parts, which the provider is putting together',
+    'a completion with a different list of parts is in progress',
     'complete it with the same list, or abort it and upload again',
   )
 }

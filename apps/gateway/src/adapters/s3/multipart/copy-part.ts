@@ -10,7 +10,7 @@ import { streamXmlWithKeepAlive } from '../stream-xml.ts'
 import { storeUploadPart } from './store-part.ts'
 import { readPartNumber, requireUpload } from './uploads.ts'
 
-/** A part from the bytes of a stored file of the same locker, or from a range of them. */
+/** Stores a part from a stored file of the same locker, or from a range of it. */
 export const copyPart: S3Operation = async (context, request, caller) => {
   const number = readPartNumber(request.query.get('partNumber'))
   const upload = await requireUpload(context, request, caller)
@@ -29,13 +29,13 @@ export const copyPart: S3Operation = async (context, request, caller) => {
   return streamXmlWithKeepAlive(context, 'CopyPartResult', copy())
 }
 
-/** Both ends, and within the source: not all that a Range header may be. */
+/** Stricter than a Range header: both ends are required and must be within the source. */
 function readCopyRange(header: string | undefined, size: number): ByteRange | undefined {
   if (header === undefined) return undefined
   const [, first, last] = /^bytes=(\d{1,15})-(\d{1,15})$/.exec(header) ?? []
   const range = { start: Number(first), end: Number(last) }
   if (last === undefined || range.start > range.end) {
-    throw s3Error('InvalidArgument', 'x-amz-copy-source-range is bytes=first-last')
+    throw s3Error('InvalidArgument', 'x-amz-copy-source-range must have the form bytes=first-last')
   }
   if (range.end < size) return range
   throw s3Error('InvalidRange', `x-amz-copy-source-range goes beyond the ${size} bytes of the source`)

@@ -10,9 +10,9 @@ import { readObjectHeaders, refuseUnsupported } from '../objects/object-headers.
 import type { S3Operation } from '../operation.ts'
 import { readAnnounced } from './checksums.ts'
 
-/** A week: clients go on with an upload after days, and few clean up. */
+/** A week: clients resume an upload after days, and few clean up. */
 const TTL_SECONDS = 7 * 86_400
-/** Of one locker. Clients that crash leave some. */
+/** Per locker. Crashed clients leave some behind. */
 const MAX_OPEN_UPLOADS = 1000
 
 export const createUpload: S3Operation = async (context, { bucket, key, signed }, { locker, credential }) => {
@@ -46,7 +46,7 @@ export const createUpload: S3Operation = async (context, { bucket, key, signed }
 function tooManyUploads() {
   return s3Error(
     'InvalidRequest',
-    `${MAX_OPEN_UPLOADS} uploads of this bucket are under way, which is the limit`,
-    'complete or abort some of them; ListMultipartUploads tells which there are',
+    `${MAX_OPEN_UPLOADS} uploads of this bucket are in progress, which is the limit`,
+    'complete or abort some of them; ListMultipartUploads lists them',
   )
 }

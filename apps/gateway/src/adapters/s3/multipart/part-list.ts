@@ -9,11 +9,11 @@ import { etagOfPart } from '../etags.ts'
 import { announcedOf, checksumElementName } from './checksums.ts'
 import { MAX_PART_NUMBER, readPartNumber } from './uploads.ts'
 
-/** Ten thousand parts with ETag and SHA-256, generously written. */
+/** Ten thousand parts with ETag and SHA-256, with a margin. */
 export const MAX_LIST_BYTES = 4 * 1_048_576
-/** The root, and for each part the element itself, number, ETag, size and every checksum. */
+/** The root element; and for each part its element, number, ETag, size and every checksum. */
 const MAX_ELEMENTS = 1 + MAX_PART_NUMBER * 9
-/** As S3 has it, for all parts but the last. */
+/** The limit of S3, for all parts but the last. */
 const MIN_PART_BYTES = 5 * 1_048_576
 
 export interface ListedPart {
@@ -23,15 +23,15 @@ export interface ListedPart {
   element: XmlElement
 }
 
-/** In order of their numbers. */
+/** In ascending order of part numbers. */
 export function readPartList(body: Buffer): ListedPart[] {
   const root = readXml(body, { bytes: MAX_LIST_BYTES, elements: MAX_ELEMENTS })
   const parts = childrenOf(root, 'Part').map(readPart)
   if (root.name !== 'CompleteMultipartUpload' || parts.length === 0) {
-    throw s3Error('MalformedXML', 'the body is no CompleteMultipartUpload with at least one Part')
+    throw s3Error('MalformedXML', 'the body must be a CompleteMultipartUpload with at least one Part')
   }
   if (parts.some(({ number }, i) => i > 0 && number <= parts[i - 1]!.number)) {
-    throw s3Error('InvalidPartOrder', 'the parts are not listed in ascending order of their numbers, each once')
+    throw s3Error('InvalidPartOrder', 'the parts must be listed in ascending order of part number, each once')
   }
   return parts
 }
@@ -45,7 +45,7 @@ function readPart(element: XmlElement): ListedPart {
 
 const unquoted = (etag: string) => etag.replaceAll('"', '')
 
-/** What tells one list from another. */
+/** A digest that identifies the list. */
 export function digestOf(list: readonly ListedPart[]): string {
   return hash('sha256', list.map(({ number, etag }) => `${number} ${etag}\n`).join(''))
 }
@@ -59,14 +59,14 @@ export function listedParts(list: readonly ListedPart[], stored: readonly Part[]
     throw s3Error(
       'InvalidPart',
       `there is no part ${listed.number} with this ETag${part ? ' and checksum' : ''}`,
-      'list the parts of the upload, and send again what is missing or was replaced',
+      'list the parts of the upload, and upload missing or replaced parts again',
     )
   })
   const small = parts.slice(0, -1).find(({ size_bytes }) => size_bytes < MIN_PART_BYTES)
   if (!small) return parts
   throw s3Error(
     'EntityTooSmall',
-    `part ${small.part_index + 1} has ${small.size_bytes} bytes; all but the last need ${MIN_PART_BYTES}`,
+    `part ${small.part_index + 1} has ${small.size_bytes} bytes; all parts but the last need at least ${MIN_PART_BYTES}`,
     'upload larger parts',
   )
 }

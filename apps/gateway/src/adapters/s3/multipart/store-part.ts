@@ -1,4 +1,4 @@
-// Taking a part, whether a client sends it or a stored file has it.
+// Stores a part, whose bytes come from a client or from a stored file.
 
 import { Readable } from 'node:stream'
 import type { Checksums } from '@svc/s3/checksums'
@@ -11,17 +11,17 @@ import { accessEnded, type S3Caller } from '../caller.ts'
 import { checksummed } from './checksums.ts'
 import { noSuchUpload, type Upload } from './uploads.ts'
 
-/** As S3 has it. */
+/** The limit of S3. */
 const MAX_PART_BYTES = 5 * 1024 ** 3
-/** Room for the next piece. */
+/** Allows the next chunk to be buffered. */
 const HIGH_WATER_MARK = 1_048_576
 
 interface NewPart {
   number: number
   size: number
-  /** Fail at their end when they are not what the client says. */
+  /** Fails at its end when the bytes differ from what the client declared. */
   bytes: AsyncIterable<Buffer>
-  /** The checksum that the upload announced, if the client sends it; null otherwise. */
+  /** The announced checksum if the client sends it; null otherwise. */
   sent: (() => Checksums) | null
 }
 
@@ -37,7 +37,7 @@ export async function storeUploadPart(
 ): Promise<StoredPart> {
   const { session } = upload
   const maxBytes = maxPartBytes(context, upload)
-  if (size > maxBytes) throw s3Error('EntityTooLarge', `a part may have ${maxBytes} bytes`)
+  if (size > maxBytes) throw s3Error('EntityTooLarge', `a part is limited to ${maxBytes} bytes`)
   const index = number - 1
   const { bytes: source, checksum } = checksummed(upload.file, bytes, sent)
   const readable = Readable.from(source, { objectMode: false, highWaterMark: HIGH_WATER_MARK })
@@ -60,7 +60,7 @@ export async function storeUploadPart(
   }
 }
 
-/** What sessions answer with words of their own. */
+/** Replaces errors that sessions describe in their own terms. */
 function asS3(error: unknown): unknown {
   if (!(error instanceof ServiceError)) return error
   if (error.code === 'SESSION_CLOSED') return noSuchUpload()

@@ -6,11 +6,11 @@ export interface OpenUpload extends Announced {
   uploadId: string
   key: string
   openedAt: number
-  /** Of the key that began it. */
+  /** The access of the key that began it. */
   grant: Grant
 }
 
-/** All of a locker that are under way by the clock, in no order. There is a limit for each locker. */
+/** All unexpired uploads of a locker, in no particular order. Their number is limited per locker. */
 export async function findOpenUploads(db: Db, lockerId: string, now: number): Promise<OpenUpload[]> {
   const rows = await db
     .selectFrom('upload_sessions as s')

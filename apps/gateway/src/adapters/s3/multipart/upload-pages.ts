@@ -1,4 +1,4 @@
-// Pages of the uploads that are under way, with those of a folder as one entry.
+// Pages of the uploads in progress. All uploads of a folder form one entry.
 
 import { compareCodePoints } from '@svc/protocol/order'
 import type { OpenUpload } from './store.ts'
@@ -9,7 +9,7 @@ export interface UploadQuery {
   delimiter: string
   /** The page begins after this key; empty for the first. */
   keyMarker: string
-  /** And within that key, after this upload; empty when all uploads of the key are behind. */
+  /** Within that key, the page begins after this upload; empty to skip all uploads of the key. */
   uploadIdMarker: string
   limit: number
 }
@@ -17,11 +17,11 @@ export interface UploadQuery {
 export interface UploadPage {
   uploads: OpenUpload[]
   prefixes: string[]
-  /** Null when nothing follows. */
+  /** Null at the end. */
   next: { key: string; uploadId: string } | null
 }
 
-/** In order of the keys, and of the upload ids of one key. */
+/** Sorted by key, then by upload id. */
 export function pageOfUploads(all: readonly OpenUpload[], query: UploadQuery): UploadPage {
   const page: UploadPage = { uploads: [], prefixes: [], next: null }
   let last: UploadPage['next'] = null
@@ -40,7 +40,7 @@ function inOrder(a: OpenUpload, b: OpenUpload): number {
   return compareCodePoints(a.key, b.key) || compareCodePoints(a.uploadId, b.uploadId)
 }
 
-/** What the key begins with, up to the first delimiter behind the prefix; null when it has none. */
+/** The key up to the first delimiter after the prefix; null when there is none. */
 function folderOf(key: string, { prefix, delimiter }: UploadQuery): string | null {
   const at = delimiter === '' ? -1 : key.indexOf(delimiter, prefix.length)
   return at < 0 ? null : key.slice(0, at + delimiter.length)

@@ -1,5 +1,5 @@
-// The uploads of a locker, which are upload sessions with one file and no token. Whoever opens the locker by a credential
-// sees all of them; one ends with the access of the key that began it.
+// The multipart uploads of a locker: upload sessions with one file and no token. Every credential of the locker lists
+// all of them. An upload ends with the access of the key that began it.
 
 import { type S3Error, s3Error } from '@svc/s3/errors'
 import { type Context, unixNow } from '../../../context.ts'
@@ -14,17 +14,17 @@ export interface Upload {
   file: SessionFile
 }
 
-/** Of the only file. */
+/** The id of the only file. */
 export const FILE_ID = 'f_0001'
 
-/** One that is under way. */
+/** Finds an upload in progress. */
 export async function requireUpload(context: Context, request: S3Request, caller: S3Caller): Promise<Upload> {
   const upload = await findUpload(context, request, caller)
   if (!upload || !isUnderWay(upload.session, unixNow(context))) throw noSuchUpload()
   return upload
 }
 
-/** Also one that is over. */
+/** Finds an upload, including one that has ended. */
 export async function findUpload(
   { database: { db } }: Context,
   { key, query }: S3Request,
@@ -37,7 +37,7 @@ export async function findUpload(
   return file?.filename === key ? { session, file } : null
 }
 
-/** An upload that is being completed is, for as long as that takes. */
+/** An upload stays in progress while it is being completed. */
 export function isUnderWay(session: Session, now: number): boolean {
   if (session.closed_at !== null) return false
   return isLeased(session, now) || (now < session.expires_at && isGranted(session, grantOf(session)))
@@ -46,8 +46,8 @@ export function isUnderWay(session: Session, now: number): boolean {
 export function noSuchUpload(): S3Error {
   return s3Error(
     'NoSuchUpload',
-    'there is no such upload of this key: it was completed or aborted, or has expired',
-    'begin another one',
+    'this key has no such upload: it was completed, was aborted, or has expired',
+    'create another upload',
   )
 }
 

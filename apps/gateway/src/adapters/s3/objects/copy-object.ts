@@ -1,5 +1,5 @@
-// Copying an object, or giving it other headers. Bytes go through the gateway, and are hashed on the
-// way: a copy has the hash of its source, or is none.
+// Copies an object, or replaces its headers. Bytes pass through the gateway and are hashed: a copy that does not match
+// the hash of its source is rejected.
 
 import { unixSeconds } from '@svc/protocol/evidence'
 import { formatXmlDate } from '@svc/s3/dates'
@@ -61,14 +61,14 @@ export function readDirective({
   'x-amz-metadata-directive': directive = 'COPY',
 }: Readonly<Record<string, string>>): boolean {
   if (directive === 'COPY' || directive === 'REPLACE') return directive === 'REPLACE'
-  throw s3Error('InvalidArgument', 'x-amz-metadata-directive is COPY or REPLACE')
+  throw s3Error('InvalidArgument', 'x-amz-metadata-directive must be COPY or REPLACE')
 }
 
 export function changesNothing() {
   return s3Error(
     'InvalidRequest',
-    'a copy of an object to its own key changes nothing',
-    'send x-amz-metadata-directive: REPLACE with the headers that it shall have',
+    'copying an object to its own key changes nothing',
+    'send x-amz-metadata-directive: REPLACE with the new headers',
   )
 }
 
@@ -76,7 +76,7 @@ interface Change extends ObjectHeaders {
   check: WriteCondition
 }
 
-/** The bytes stay where they are, and the manifest as it is. */
+/** Neither the bytes nor the manifest change. */
 async function changeHeaders(
   context: Context,
   { locker: { locker_id }, credential: { grant } }: S3Caller,
@@ -114,7 +114,7 @@ async function copyBytes(
 }
 
 function damaged(): ServiceError {
-  return new ServiceError('STORAGE_UNAVAILABLE', 'the stored bytes of the source are not those that were recorded', {
-    hint: 'nothing was copied; tell the operator of the gateway',
+  return new ServiceError('STORAGE_UNAVAILABLE', 'the stored bytes of the source do not match the recorded hash', {
+    hint: "nothing was copied; contact the gateway's admin",
   })
 }

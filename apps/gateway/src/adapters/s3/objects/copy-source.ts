@@ -1,4 +1,4 @@
-// The object that a request copies: `x-amz-copy-source`, and conditions on it.
+// The object that a request copies: `x-amz-copy-source`, and the conditions on it.
 
 import { s3Error } from '@svc/s3/errors'
 import { readTarget } from '@svc/s3/target'
@@ -19,27 +19,27 @@ export async function findCopySource(context: Context, request: S3Request, calle
   return source
 }
 
-/** A source may be in any locker that the credential opens. */
+/** The source may be in any locker that the credential opens. */
 export async function findSource(
   context: Context,
   request: S3Request,
   caller: S3Caller,
 ): Promise<{ locker: Locker; key: string }> {
   const { bucket, key, query } = readSource(request, caller)
-  const { locker } = bucket === caller.bucket ? caller : await openBucket(context, caller.held, bucket)
+  const { locker } = bucket === caller.bucket ? caller : await openBucket(context, caller.presented, bucket)
   requireServed(locker)
   refuseVersion({ query })
   return { locker, key }
 }
 
-/** A key that writes only within a prefix reads only there, too. */
+/** A key that may write only within a prefix may also read only there. */
 export function readSource(
   { signed: { headers } }: Pick<S3Request, 'signed'>,
-  { held, credential }: Pick<S3Caller, 'held' | 'credential'>,
+  { presented, credential }: Pick<S3Caller, 'presented' | 'credential'>,
 ) {
   const source = parseSource(headers['x-amz-copy-source'] ?? '')
-  if (!('wallet' in held) && source.bucket !== held.lockerId) {
-    throw s3Error('AccessDenied', 'this access key opens another bucket', 'objects are copied within one bucket')
+  if (!('wallet' in presented) && source.bucket !== presented.lockerId) {
+    throw s3Error('AccessDenied', 'this access key opens another bucket', 'copy objects only within one bucket')
   }
   requireWithinPrefix(credential, source.key)
   return source
@@ -62,7 +62,7 @@ function decodedPath(path: string): string {
 }
 
 function badSource() {
-  return s3Error('InvalidArgument', 'x-amz-copy-source is bucket/key in percent-encoding')
+  return s3Error('InvalidArgument', 'x-amz-copy-source must be bucket/key, percent-encoded')
 }
 
 export function requireSourceConditions(
@@ -78,5 +78,5 @@ export function requireSourceConditions(
     'if-unmodified-since': of('unmodified-since'),
   }
   if (checkConditions(conditions, validatorsOf(file)) === 'met') return
-  throw s3Error('PreconditionFailed', 'the source is not the one that the conditions of the request name')
+  throw s3Error('PreconditionFailed', 'the source does not meet the conditions of the request')
 }

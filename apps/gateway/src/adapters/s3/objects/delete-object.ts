@@ -8,7 +8,7 @@ import type { S3Operation } from '../operation.ts'
 import { refuseVersion } from './find-object.ts'
 import { readDeleteCondition, type WriteCondition } from './write-condition.ts'
 
-/** What is not there is deleted already. */
+/** Succeeds for a missing object. */
 export const deleteObject: S3Operation = async (context, request, caller) => {
   refuseVersion(request)
   await removeKey(context, caller, request.key, readDeleteCondition(request.signed.headers))

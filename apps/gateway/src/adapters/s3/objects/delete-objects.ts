@@ -1,4 +1,4 @@
-// Deleting many objects by one request. Each succeeds or fails for itself.
+// Deletes many objects with one request. Each deletion succeeds or fails independently.
 
 import { inParallel } from '@svc/concurrency/parallel'
 import { type S3Error, s3Error } from '@svc/s3/errors'
@@ -13,9 +13,9 @@ import { removeKey } from './delete-object.ts'
 import { readDeleteCondition } from './write-condition.ts'
 
 const MAX_KEYS = 1000
-/** Enough for as many keys of the greatest length, with every character as an entity. */
+/** Enough for the maximum number of keys of maximum length, with every character escaped as an entity. */
 const LIMITS = { bytes: 4 * 1024 * 1024, elements: MAX_KEYS * 6 + 10 }
-/** Each is a transaction on the row of the same locker, and a request to a provider. */
+/** Each deletion is a transaction on the same locker's row and a request to a provider. */
 const AT_ONCE = 4
 
 export const deleteObjects: S3Operation = async (context, request, caller) => {
@@ -49,12 +49,12 @@ export const deleteObjects: S3Operation = async (context, request, caller) => {
 async function deleteOne(context: Context, caller: S3Caller, key: string, object: XmlElement): Promise<void> {
   requireWithinPrefix(caller.credential, key)
   if ((textOf(object, 'VersionId') ?? 'null') !== 'null') {
-    throw s3Error('InvalidArgument', 'there are no versions of objects here', 'leave out VersionId')
+    throw s3Error('InvalidArgument', 'objects have no versions on this gateway', 'omit VersionId')
   }
   await removeKey(context, caller, key, readDeleteCondition(conditionsOf(object)))
 }
 
-/** As the headers of DeleteObject have them. */
+/** The elements as headers of DeleteObject. */
 function conditionsOf(object: XmlElement): Record<string, string> {
   const conditions = {
     'if-match': textOf(object, 'ETag'),
@@ -65,5 +65,5 @@ function conditionsOf(object: XmlElement): Record<string, string> {
 }
 
 function malformed(): S3Error {
-  return s3Error('MalformedXML', `the body is a Delete with 1 to ${MAX_KEYS} elements Object, each with a Key`)
+  return s3Error('MalformedXML', `the body must be a Delete with 1 to ${MAX_KEYS} Object elements, each with a Key`)
 }

@@ -1,4 +1,4 @@
-// Reading an object, or only what there is to know about it (HEAD).
+// Reads an object, or only its headers (HEAD).
 
 import type { IncomingHttpHeaders } from 'node:http'
 import { bare } from '@svc/protocol/bytes'
@@ -12,7 +12,7 @@ import { etagOf, quoted, validatorsOf } from '../etags.ts'
 import type { S3Operation } from '../operation.ts'
 import type { S3Request } from '../request.ts'
 import { findObject, refuseVersion } from './find-object.ts'
-import { keptHeaders } from './object-headers.ts'
+import { storedHeaders } from './object-headers.ts'
 
 export const getObject: S3Operation = async (context, request, { locker }) => {
   refuseVersion(request)
@@ -30,18 +30,18 @@ export const getObject: S3Operation = async (context, request, { locker }) => {
   return answer.status === 200 ? answer : withoutChecksum(answer)
 }
 
-/** S3 answers a HEAD with what a GET would say, also about a range. */
+/** Like S3, HEAD returns the headers of GET, including those of a range. */
 function headOf({ status, headers }: ReturnType<typeof selectBytes>): Bytes {
   return new Bytes(status, headers, null)
 }
 
-/** An object has one part, however it was uploaded. */
+/** Every object has one part, however it was uploaded. */
 function isFirstPart({ query, wire }: S3Request): boolean {
   const part = query.get('partNumber')
   if (part === undefined) return false
-  if (!/^\d{1,5}$/.test(part) || part === '0') throw s3Error('InvalidArgument', 'partNumber is a number from 1 on')
-  if (wire.headers.range !== undefined) throw s3Error('InvalidRequest', 'ask for a part or for a range, not for both')
-  if (Number(part) > 1) throw s3Error('InvalidRange', 'the object has one part')
+  if (!/^\d{1,5}$/.test(part) || part === '0') throw s3Error('InvalidArgument', 'partNumber must be a positive integer')
+  if (wire.headers.range !== undefined) throw s3Error('InvalidRequest', 'request either a part or a range, not both')
+  if (Number(part) > 1) throw s3Error('InvalidRange', 'the object has only one part')
   return true
 }
 
@@ -55,7 +55,7 @@ export function readConditions({ wire: { headers } }: S3Request, isPart: boolean
   }
 }
 
-/** What the headers of an object are made from. */
+/** The data behind the headers of an object. */
 interface Described extends Pick<FoundBytes, 'size'> {
   file: Pick<FileRow, 'filename' | 'content_type' | 'content_hash' | 'object_id' | 'uploaded_at' | 'metadata'>
 }
@@ -77,10 +77,10 @@ export function objectHeaders(
   const withChecksum = signed.headers['x-amz-checksum-mode']?.toUpperCase() === 'ENABLED' && file.content_hash !== null
   return {
     ...facts,
-    ...keptHeaders(file),
+    ...storedHeaders(file),
     ...overrides(query),
     ...(withChecksum && sha256Headers(file.content_hash as string)),
-  } as Record<string, string> & { 'content-type': string } // `facts` has it
+  } as Record<string, string> & { 'content-type': string } // `facts` contains it
 }
 
 function sha256Headers(contentHash: string): Record<string, string> {
@@ -100,7 +100,7 @@ const OVERRIDES = [
   'expires',
 ]
 
-/** What a reader asks to have answered instead. The query is signed, and the headers that keep browsers safe stay. */
+/** The response headers that a reader overrides. The query is signed, and the headers that protect browsers stay. */
 function overrides(query: S3Request['query']): Record<string, string> {
   const found: Record<string, string> = {}
   for (const name of OVERRIDES) {
@@ -108,14 +108,14 @@ function overrides(query: S3Request['query']): Record<string, string> {
     if (value === undefined) continue
     const header = Buffer.from(value).toString('latin1')
     if (/[^\t\x20-\x7e\x80-\xff]/.test(header)) {
-      throw s3Error('InvalidArgument', `response-${name} is not the value of a header`)
+      throw s3Error('InvalidArgument', `response-${name} is not a valid header value`)
     }
     found[name] = header
   }
   return found
 }
 
-/** A client would compare it with the bytes of the range. */
+/** A client would compare the checksum with the bytes of the range. */
 function withoutChecksum(answer: Bytes): Bytes {
   delete answer.headers['x-amz-checksum-sha256']
   delete answer.headers['x-amz-checksum-type']

@@ -1,10 +1,10 @@
-// What clients ask about an object besides its bytes.
+// What clients can read about an object besides its bytes.
 
 import { s3Error } from '@svc/s3/errors'
 import { xmlAnswer } from '../answers.ts'
 import { etagOf, validatorsOf } from '../etags.ts'
 import type { S3Operation } from '../operation.ts'
-import { aclAnswer, keepAcl } from '../owner.ts'
+import { acceptPrivateAcl, aclAnswer } from '../owner.ts'
 import { findObject, refuseVersion } from './find-object.ts'
 import { sha256Base64 } from './get-object.ts'
 
@@ -14,13 +14,13 @@ export const getObjectAttributes: S3Operation = async (context, request, { locke
   refuseVersion(request)
   const asked = (request.signed.headers['x-amz-object-attributes'] ?? '').split(',').map((name) => name.trim())
   if (!asked.every((name) => ATTRIBUTES.includes(name))) {
-    throw s3Error('InvalidArgument', `x-amz-object-attributes names some of ${ATTRIBUTES.join(', ')}`)
+    throw s3Error('InvalidArgument', `x-amz-object-attributes must list some of ${ATTRIBUTES.join(', ')}`)
   }
   const { file, size } = await findObject(context, locker, request.key)
   const { modifiedAt } = validatorsOf(file)
   const { content_hash } = file
   const values = {
-    // Without its quotes, as at AWS.
+    // AWS omits the quotes here, too.
     ETag: etagOf(file).slice(1, -1),
     Checksum:
       content_hash === null ? undefined : { ChecksumSHA256: sha256Base64(content_hash), ChecksumType: 'FULL_OBJECT' },
@@ -41,7 +41,7 @@ export const getObjectAcl: S3Operation = async (context, request, { locker }) =>
 export const putObjectAcl: S3Operation = async (context, request, { locker }) => {
   refuseVersion(request)
   await findObject(context, locker, request.key)
-  return keepAcl(request, locker)
+  return acceptPrivateAcl(request, locker)
 }
 
 /** Objects have no tags. */

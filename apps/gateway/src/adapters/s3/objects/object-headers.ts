@@ -1,4 +1,4 @@
-// What a client says about an object that it stores: its type, and headers that it wants to have back.
+// The headers that a client stores with an object: its type, and headers that are returned on reads.
 
 import { canonicalJson } from '@svc/protocol/canonical'
 import { s3Error } from '@svc/s3/errors'
@@ -10,14 +10,14 @@ type Headers = Readonly<Record<string, string>>
 
 export interface ObjectHeaders {
   contentType: string
-  /** As `files.metadata` keeps it. */
+  /** The value of `files.metadata`. */
   metadata: string | null
 }
 
 const DEFAULT_TYPE = 'binary/octet-stream'
 const KEPT = ['cache-control', 'content-disposition', 'content-encoding', 'content-language', 'expires']
 const META = 'x-amz-meta-'
-/** Of names and values together, as at AWS. */
+/** Names and values together, as at AWS. */
 const MAX_METADATA_BYTES = 2048
 const MAX_HEADER_BYTES = 1024
 
@@ -30,7 +30,7 @@ export function readObjectHeaders(headers: Headers): ObjectHeaders {
 }
 
 /** The headers of an object as they were sent. */
-export function keptHeaders({ metadata }: { metadata: string | null }): Record<string, string> {
+export function storedHeaders({ metadata }: { metadata: string | null }): Record<string, string> {
   const { [KEPT_MD5]: _, ...kept } = JSON.parse(metadata ?? '{}')
   return kept
 }
@@ -41,20 +41,20 @@ function standardHeaders(headers: Headers): Record<string, string> {
     const value = name === 'content-encoding' ? withoutFraming(headers[name]) : headers[name]
     if (value === undefined || value === '') continue
     if (value.length > MAX_HEADER_BYTES) {
-      throw s3Error('InvalidArgument', `the header ${name} may have ${MAX_HEADER_BYTES} bytes`)
+      throw s3Error('InvalidArgument', `the header ${name} is limited to ${MAX_HEADER_BYTES} bytes`)
     }
     kept[name] = value
   }
   return kept
 }
 
-/** `aws-chunked` is how the body was sent, and no encoding of the object. */
+/** `aws-chunked` describes how the body was sent; it is not an encoding of the object. */
 function withoutFraming(encoding: string | undefined): string | undefined {
   const codings = encoding?.split(',').map((coding) => coding.trim())
   return codings?.filter((coding) => coding.toLowerCase() !== 'aws-chunked').join(', ')
 }
 
-/** Values of a presigned URL come from its query, which can hold more than a header. */
+/** Values of a presigned URL come from its query, which can be larger than headers. */
 const NOT_IN_HEADERS = /[^\t\x20-\x7e\x80-\xff]/
 const NOT_IN_NAMES = /[^\w!#$%&'*+.^`|~-]/
 
@@ -64,16 +64,19 @@ function userMetadata(headers: Headers): Record<string, string> {
   for (const [name, value] of Object.entries(headers)) {
     if (!name.startsWith(META)) continue
     if (name.length === META.length || NOT_IN_NAMES.test(name) || NOT_IN_HEADERS.test(value)) {
-      throw s3Error('InvalidArgument', 'a name or value of the metadata is not one that a header can have')
+      throw s3Error('InvalidArgument', 'the metadata contains a name or value that a header cannot carry')
     }
     bytes += name.length - META.length + value.length
     kept[name] = value
   }
   if (bytes <= MAX_METADATA_BYTES) return kept
-  throw s3Error('MetadataTooLarge', `names and values of the metadata may have ${MAX_METADATA_BYTES} bytes together`)
+  throw s3Error(
+    'MetadataTooLarge',
+    `the names and values of the metadata are limited to ${MAX_METADATA_BYTES} bytes in total`,
+  )
 }
 
-/** A client that asks for one of these must not believe that it got it. */
+/** A client that requests one of these must not believe that it was applied. */
 const REFUSED = [
   'x-amz-object-lock-',
   'x-amz-server-side-encryption',
@@ -83,7 +86,7 @@ const REFUSED = [
   'x-amz-write-offset-bytes',
 ]
 
-/** Refuses headers that ask for something that objects do not have here. All other headers mean nothing, or are read elsewhere. */
+/** Rejects headers that request unsupported features. All other headers are ignored or read elsewhere. */
 export function refuseUnsupported(headers: Headers): void {
   refuseAcl(headers)
   for (const [name, value] of Object.entries(headers)) {
@@ -93,8 +96,8 @@ export function refuseUnsupported(headers: Headers): void {
     if (!isRefused) continue
     throw s3Error(
       'NotImplemented',
-      `the header ${name.slice(0, 60)} asks for something that objects do not have here`,
-      isClass ? 'leave it out, or send STANDARD' : 'leave it out',
+      `the header ${name.slice(0, 60)} requests a feature that this gateway does not support`,
+      isClass ? 'omit it, or send STANDARD' : 'omit it',
     )
   }
 }

@@ -1,4 +1,5 @@
-// Storing an object from the body of a request. Its hash is computed as it arrives, so the file is confirmed at once.
+// Stores an object from the body of a request. Its hash is computed as it arrives, so the file is confirmed
+// immediately.
 
 import { withPrefix } from '@svc/protocol/bytes'
 import { s3Error } from '@svc/s3/errors'
@@ -16,7 +17,7 @@ import { readWriteCondition } from './write-condition.ts'
 
 export const putObject: S3Operation = async (context, request, caller) => {
   const { key, signed, query } = request
-  if (query.has('partNumber')) throw s3Error('InvalidArgument', 'a part belongs to an upload: send uploadId, too')
+  if (query.has('partNumber')) throw s3Error('InvalidArgument', 'partNumber requires uploadId')
   refuseUnsupported(signed.headers)
   requireKey(context, key)
   const { contentType, metadata } = readObjectHeaders(signed.headers)
@@ -32,17 +33,17 @@ export const putObject: S3Operation = async (context, request, caller) => {
 
 function requireSize({ size }: Payload): number {
   if (size !== null) return size
-  throw s3Error('MissingContentLength', 'the length of an object is known before it is sent', 'send Content-Length')
+  throw s3Error('MissingContentLength', 'the length of the object is missing', 'send Content-Length')
 }
 
 function readingOf({ signed }: S3Request, { bytes }: Payload): Pick<Source, 'open' | 'hash'> {
   const { payload } = signed.authorization
-  // What reads the payload computes the hash, and throws if it is another one.
+  // The payload reader computes this hash and throws on a mismatch.
   const hash = payload.kind === 'hashed' ? { known: withPrefix(payload.sha256) } : 'now'
   return { open: () => ownedChunks(bytes), hash }
 }
 
-/** The checksums that the client sent, which were found right. */
+/** The checksums that the client sent, which were verified. */
 function checksumHeaders({ checksums }: Payload): Record<string, string> {
   const sent = Object.entries(checksums())
   if (sent.length === 0) return {}

@@ -1,4 +1,4 @@
-// Conditions of requests that write or delete: If-Match, If-None-Match, and two that only a deletion has.
+// Conditions of writes and deletions: If-Match, If-None-Match, and two that only a deletion supports.
 
 import { s3Error } from '@svc/s3/errors'
 import type { FileRow } from '../../../db/schema.ts'
@@ -7,7 +7,7 @@ import { noSuchKey } from './find-object.ts'
 
 type Before = Pick<FileRow, 'content_hash' | 'object_id' | 'object_bytes' | 'size_bytes' | 'uploaded_at' | 'metadata'>
 
-/** Throws unless an object may be replaced or deleted. A name without bytes is no object. */
+/** Throws unless the object may be replaced or deleted. A name without bytes is not an object. */
 export type WriteCondition = (before: Before | null) => void
 
 type Headers = Readonly<Record<string, string>>
@@ -16,7 +16,7 @@ export function readWriteCondition({ 'if-match': match, 'if-none-match': noneMat
   return (before) => {
     const current = before?.object_id == null ? null : before
     if (noneMatch !== undefined && current && isMatch(noneMatch, etagOf(current))) {
-      throw s3Error('PreconditionFailed', 'there is an object with this key already', 'send it without If-None-Match')
+      throw s3Error('PreconditionFailed', 'an object with this key already exists', 'omit If-None-Match to replace it')
     }
     if (match !== undefined && !current) throw noSuchKey()
     if (match !== undefined && current && !isMatch(match, etagOf(current))) throw another('If-Match')
@@ -29,9 +29,10 @@ const TIME = 'x-amz-if-match-last-modified-time'
 export function readDeleteCondition(headers: Headers): WriteCondition {
   const check = readWriteCondition(headers)
   const { [SIZE]: size, [TIME]: time } = headers
-  if (size !== undefined && !/^\d{1,15}$/.test(size)) throw s3Error('InvalidArgument', `${SIZE} is a number of bytes`)
+  if (size !== undefined && !/^\d{1,15}$/.test(size))
+    throw s3Error('InvalidArgument', `${SIZE} must be a number of bytes`)
   const modifiedAt = time === undefined ? undefined : Date.parse(time)
-  if (Number.isNaN(modifiedAt)) throw s3Error('InvalidArgument', `${TIME} is a date`)
+  if (Number.isNaN(modifiedAt)) throw s3Error('InvalidArgument', `${TIME} must be a date`)
   return (before) => {
     check(before)
     if (size === undefined && modifiedAt === undefined) return
@@ -42,7 +43,7 @@ export function readDeleteCondition(headers: Headers): WriteCondition {
 }
 
 function another(header: string) {
-  return s3Error('PreconditionFailed', `the object is not the one that ${header} names`, 'read it, then decide again')
+  return s3Error('PreconditionFailed', `the object does not match ${header}`, 'read the object again before you retry')
 }
 
 function isMatch(list: string, etag: string): boolean {

@@ -1,5 +1,5 @@
-// Asks one witness to cosign a checkpoint (C2SP tlog-witness). The witness is configured, and not believed: its answer is
-// bounded, and counts only if its key has signed.
+// Asks one witness to cosign a checkpoint (C2SP tlog-witness). The witness is configured but not trusted: the size of
+// its answer is limited, and the answer counts only with a signature by its key.
 
 import { toBase64 } from '@svc/protocol/bytes'
 import { readAtMost, TooManyBytes } from '@svc/protocol/read-at-most'
@@ -11,23 +11,25 @@ import type { Hash } from '@svc/protocol/transparency/tree'
 export type AskableWitness = PolicyWitness & { url: string }
 
 export type WitnessAnswer =
-  /** `line`: the signature as it stands in a note; `time`: Unix seconds. */
+  /** `line`: the signature as a line of a signed note; `time`: Unix seconds. */
   | { outcome: 'cosigned'; line: string; time: number }
-  /** The witness has cosigned a larger log, of so many entries. */
+  /** The witness has cosigned a larger log, with `size` entries. */
   | { outcome: 'ahead'; size: number }
   | { outcome: 'failed'; why: string }
 
 interface Question {
   checkpoint: Checkpoint
-  /** The same as it is signed. */
+  /** The signed text of the checkpoint. */
   note: string
-  /** What the witness has probably cosigned last. */
+  /** The size that the witness has probably cosigned last. */
   knownSize: number
   prove: (earlier: number) => Promise<Hash[]>
   signal: AbortSignal
 }
 
-/** The first guess, the size that the witness names, and once more where another process has just asked it, too. */
+/**
+ * The first guess, the size that the witness names, and one more because another process may have asked it in between.
+ */
 const MAX_ATTEMPTS = 3
 const MAX_ANSWER_BYTES = 16_384
 const SIZE = /^(?:0|[1-9]\d{0,15})\n$/
@@ -53,12 +55,12 @@ async function ask(witness: AskableWitness, { checkpoint, note, knownSize, prove
     if (size === old) return failed('it has cosigned another tree of the same size')
     old = size
   }
-  return failed('the size that it has cosigned changes all the time')
+  return failed('the size that it has cosigned keeps changing')
 }
 
 function cosignatureIn(text: string, { key }: AskableWitness, checkpoint: Checkpoint): WitnessAnswer {
   const signatures = readSignatures(text)
-  if (typeof signatures === 'string') return failed(`its answer is not understood: ${signatures}`)
+  if (typeof signatures === 'string') return failed(`its answer is malformed: ${signatures}`)
   for (const signature of signaturesOf({ signatures }, key)) {
     const note = { text: checkpoint.note.text, signatures: [signature] }
     const [found] = cosignaturesOf({ ...checkpoint, note }, [key])
@@ -86,6 +88,6 @@ function failed(why: string): WitnessAnswer & { outcome: 'failed' } {
 /** `fetch` hides the reason in its cause. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  if (error instanceof TooManyBytes) return 'it answers too much'
+  if (error instanceof TooManyBytes) return 'its answer is too long'
   return error.cause instanceof Error && error.cause.message !== '' ? error.cause.message : error.message
 }

@@ -1,6 +1,6 @@
 import type { Db, LogCosignaturesTable, LogWitnessTable, Tx } from '../../../db/schema.ts'
 
-/** Adds one line, in a transaction that others wait for; the caller judges all of them. */
+/** Adds one line in a transaction; others wait for it. The caller judges all lines together. */
 export async function addCosignature(
   tx: Tx,
   size: number,
@@ -10,7 +10,7 @@ export async function addCosignature(
   const { lines } = await tx
     .insertInto('log_cosignatures')
     .values({ size, lines: '', is_quorum: 0 })
-    // Locks the row that is there.
+    // Locks an existing row.
     .onConflict((conflict) => conflict.column('size').doUpdateSet((eb) => ({ size: eb.ref('excluded.size') })))
     .returning('lines')
     .executeTakeFirstOrThrow()
@@ -23,8 +23,8 @@ export function findWitnesses(db: Db): Promise<LogWitnessTable[]> {
   return db.selectFrom('log_witnesses').selectAll().execute()
 }
 
-/** What the witness has cosigned last. */
-export async function noteCosigned(
+/** Records the size that the witness has cosigned last. */
+export async function recordCosigned(
   tx: Tx,
   witness: string,
   { size, cosigned_at }: Pick<LogWitnessTable, 'size' | 'cosigned_at'>,
@@ -37,8 +37,8 @@ export async function noteCosigned(
     .execute()
 }
 
-/** Keeps since when it fails. */
-export async function noteFailing(tx: Tx, witness: string, problem: string, at: number): Promise<void> {
+/** Preserves the time since which it fails. */
+export async function recordFailing(tx: Tx, witness: string, problem: string, at: number): Promise<void> {
   await tx
     .insertInto('log_witnesses')
     .values({ witness, size: 0, cosigned_at: null, failing_since: at, problem })

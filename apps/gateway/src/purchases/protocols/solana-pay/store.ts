@@ -13,7 +13,7 @@ export async function countWatches(db: Db): Promise<number> {
   return count
 }
 
-/** A quote that is watched already stays as it is. */
+/** A quote that is already watched stays unchanged. */
 export async function insertWatch(
   tx: Tx,
   watch: Pick<WatchedQuoteTable, 'pay_req_id' | 'watched_at' | 'watched_until' | 'due_at'>,
@@ -25,12 +25,12 @@ export async function insertWatch(
     .execute()
 }
 
-/** The most overdue first. */
+/** Most overdue first. */
 export function dueWatches(db: Db, now: number, limit: number): Promise<WatchedQuoteTable[]> {
   return db.selectFrom('watched_quotes').selectAll().where('due_at', '<=', now).orderBy('due_at').limit(limit).execute()
 }
 
-/** When the next one is due; null where there is none. */
+/** When the next watch is due; null for none. */
 export async function nextDue(db: Db): Promise<number | null> {
   const { due_at } = await db
     .selectFrom('watched_quotes')
@@ -39,8 +39,8 @@ export async function nextDue(db: Db): Promise<number | null> {
   return due_at
 }
 
-/** False when another process looks for it. */
-export async function beginLook(
+/** False when another process checks it. */
+export async function beginCheck(
   tx: Tx,
   { pay_req_id, due_at }: WatchedQuoteTable,
   next: { due_at: number; looked_at: number },
@@ -54,7 +54,7 @@ export async function beginLook(
   return numUpdatedRows > 0n
 }
 
-export async function noteLook(
+export async function recordCheck(
   tx: Tx,
   payReqId: string,
   seen: Partial<Pick<WatchedQuoteTable, 'due_at' | 'passed_tx' | 'tx' | 'asset'>>,

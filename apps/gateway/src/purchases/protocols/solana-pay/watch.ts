@@ -1,6 +1,6 @@
-// Buyers who show the Solana Pay code of a quote have the gateway look for the payment, which gets its receipt as a
-// confirmation would give it. What is asked of the nodes is bounded in all, and a quote is asked for ever less often until
-// it ends (T-66). One that is paid is asked for once more then: a wallet may have paid it twice (T-205).
+// Watches for payments on behalf of buyers who show the Solana Pay code of a quote. A payment that is found gets its
+// receipt as if it had been confirmed. Requests to nodes are limited in total, and a quote is checked ever less often
+// until it ends (T-66). A paid quote is then checked once more, because a wallet may have paid it twice (T-205).
 
 import type { Body } from '@svc/api/endpoint'
 import { ROLES } from '@svc/api/networks'
@@ -21,9 +21,9 @@ import { type Context, unixNow } from '../../../context.ts'
 import type { Tx, WatchedQuoteTable } from '../../../db/schema.ts'
 import { claim } from '../../claim.ts'
 import { findPayRequest, findReceiptOfRequest, type PayRequest } from '../../store.ts'
-import { noteRefused } from '../../unclaimed/note-payment.ts'
+import { recordRefused } from '../../unclaimed/record-payment.ts'
 import {
-  beginLook,
+  beginCheck,
   countWatches,
   deleteEndedWatches,
   deleteWatch,
@@ -31,22 +31,25 @@ import {
   findWatch,
   insertWatch,
   nextDue,
-  noteLook,
+  recordCheck,
 } from './store.ts'
 
 const FIRST_PAUSE_SECONDS = 3
 const LONGEST_PAUSE_SECONDS = 60
-/** Transactions that one look reads. Anybody who saw the code can name its reference, so the others come next time. */
+/**
+ * Transactions that one check reads. Anyone who saw the code can reference it, so further transactions wait for the
+ * next check.
+ */
 const MAX_READ = 5
-const LOOKS_AT_ONCE = 20
-/** How long a look that found nothing answers for. */
+const MAX_CHECKS = 20
+/** How long the result of a check that found nothing is reused. */
 const FRESH_SECONDS = 5
-/** For so long after a quote's end a payment of its last second is looked for, also through a short outage of nodes. */
+/** How long after a quote's end its watch continues, to find a last-second payment despite a short outage of nodes. */
 const GRACE_SECONDS = 600
-/** Quotes stay for some fifteen minutes, so that one address cannot take much more than a tenth of the places. */
+/** Quotes stay for about fifteen minutes, so that one address can take little more than a tenth of the watches. */
 const ADDRESS_SHARE = 100
 
-/** A buyer shows the code of a quote, and asks the gateway to look for the payment. */
+/** Starts a watch for a buyer who shows the code of a quote. */
 export async function watchPayment(
   context: Context,
   { pay_req_id }: Body<typeof watchPaymentEndpoint>,
@@ -65,12 +68,12 @@ export async function watchPayment(
   const watched_until = request.expires_at + Math.min(GRACE_SECONDS, lateConfirmSeconds)
   await commit(async (tx) => {
     await insertWatch(tx, { pay_req_id, watched_at: now, watched_until, due_at: now + FIRST_PAUSE_SECONDS })
-    await scheduleLooks(context, tx, FIRST_PAUSE_SECONDS)
+    await scheduleChecks(context, tx, FIRST_PAUSE_SECONDS)
   })
   return { watched_until: isoSeconds(watched_until) }
 }
 
-/** Buyers that are refused are no worse off: `find` looks for their payment while they wait. */
+/** A buyer who is refused loses nothing: `find` checks for the payment while they wait. */
 async function mayWatch(context: Context, request: PayRequest, wire: WireRequest): Promise<boolean> {
   const { db } = context.database
   const { callsPerMinute, maxQuotes } = context.config.payments.watch
@@ -86,11 +89,11 @@ export async function watchPayments(context: Context, signal: AbortSignal): Prom
   const { db, commit } = context.database
   const now = unixNow(context)
   await commit((tx) => deleteEndedWatches(tx, now))
-  // A run is a second apart from the next: so the calls of a minute are spread over it.
+  // Runs are one second apart, which spreads the calls of a minute.
   const due = await dueWatches(db, now, Math.ceil(context.config.payments.watch.callsPerMinute / 60))
   signal.throwIfAborted()
-  if (due.length > 0 && (await mayAsk(context, due.length)))
-    await inParallel(due, LOOKS_AT_ONCE, (watch) => look(context, watch, now))
+  if (due.length > 0 && (await mayQuery(context, due.length)))
+    await inParallel(due, MAX_CHECKS, (watch) => check(context, watch, now))
   await scheduleNext(context)
 }
 
@@ -98,52 +101,52 @@ async function scheduleNext(context: Context): Promise<void> {
   const { db, commit } = context.database
   const next = await nextDue(db)
   if (next === null) return
-  // Not later than a quote is due that is watched from now on.
+  // No later than a quote becomes due that is watched from now on.
   const seconds = Math.min(Math.max(1, next - unixNow(context)), FIRST_PAUSE_SECONDS)
-  await commit((tx) => scheduleLooks(context, tx, seconds))
+  await commit((tx) => scheduleChecks(context, tx, seconds))
 }
 
-/** The same key as that of the regular run: one waits at a time. */
-function scheduleLooks({ queue }: Context, tx: Tx, delaySeconds: number) {
+/** The same key as the regular run, so that only one run waits. */
+function scheduleChecks({ queue }: Context, tx: Tx, delaySeconds: number) {
   return queue.enqueue(tx, 'watch-payments', {}, { key: 'schedule', delaySeconds })
 }
 
-function mayAsk({ rateLimiter, config }: Context, calls: number): Promise<boolean> {
+function mayQuery({ rateLimiter, config }: Context, calls: number): Promise<boolean> {
   const { callsPerMinute: perMinute } = config.payments.watch
   return isWithinLimits(rateLimiter, { key: 'payment watch', perMinute, cost: Math.min(calls, perMinute) })
 }
 
-async function look(context: Context, watch: WatchedQuoteTable, now: number): Promise<void> {
+async function check(context: Context, watch: WatchedQuoteTable, now: number): Promise<void> {
   const { db, commit } = context.database
   const { pay_req_id } = watch
-  if (!(await commit((tx) => beginLook(tx, watch, { due_at: now + pauseAfter(watch, now), looked_at: now })))) return
+  if (!(await commit((tx) => beginCheck(tx, watch, { due_at: now + pauseAfter(watch, now), looked_at: now })))) return
   const request = await findPayRequest(db, pay_req_id)
   if (!request) return commit((tx) => deleteWatch(tx, pay_req_id))
   const receipt = await findReceiptOfRequest(db, pay_req_id)
   const atTheEnd = { due_at: watch.watched_until - LONGEST_PAUSE_SECONDS }
-  if (receipt && now < atTheEnd.due_at) return commit((tx) => noteLook(tx, pay_req_id, atTheEnd))
+  if (receipt && now < atTheEnd.due_at) return commit((tx) => recordCheck(tx, pay_req_id, atTheEnd))
   const named = (await transactionsNaming(context, watch)).filter((tx) => tx !== receipt?.tx_hash)
   const read = named.slice(0, MAX_READ)
   if (read.length === 0) return
   const legs = payableLegs(request)
   const soon = { due_at: now + 1 }
-  if (!(await mayAsk(context, read.length * legs.length))) return commit((tx) => noteLook(tx, pay_req_id, soon))
+  if (!(await mayQuery(context, read.length * legs.length))) return commit((tx) => recordCheck(tx, pay_req_id, soon))
   let isPassing = true
   for (const tx of read) {
-    const paid = await takePayment(context, request, legs, tx)
-    if (typeof paid === 'object') return commit((tx) => noteLook(tx, pay_req_id, { ...paid, ...atTheEnd }))
+    const paid = await claimPayment(context, request, legs, tx)
+    if (typeof paid === 'object') return commit((tx) => recordCheck(tx, pay_req_id, { ...paid, ...atTheEnd }))
     isPassing &&= paid === 'unpaid'
-    if (isPassing) await commit((noting) => noteLook(noting, pay_req_id, { passed_tx: tx }))
+    if (isPassing) await commit((noting) => recordCheck(noting, pay_req_id, { passed_tx: tx }))
   }
-  if (isPassing && named.length > MAX_READ) await commit((tx) => noteLook(tx, pay_req_id, soon))
+  if (isPassing && named.length > MAX_READ) await commit((tx) => recordCheck(tx, pay_req_id, soon))
 }
 
-/** A tenth of the time that it is watched for. */
+/** A tenth of the time since the watch began. */
 function pauseAfter({ watched_at }: WatchedQuoteTable, now: number): number {
   return Math.min(Math.max(Math.floor((now - watched_at) / 10), FIRST_PAUSE_SECONDS), LONGEST_PAUSE_SECONDS)
 }
 
-/** The oldest first. Empty while no node answers: the next look comes. */
+/** Oldest first. Empty while no node responds: the next check repeats the query. */
 async function transactionsNaming(
   { sales, log }: Context,
   { pay_req_id, passed_tx }: WatchedQuoteTable,
@@ -152,20 +155,20 @@ async function transactionsNaming(
     return await sales.payerNode(ROLES.solanaPay).transactionsNaming(solanaPayReference(pay_req_id), passed_tx)
   } catch (error) {
     if (!(error instanceof ChainUnavailable)) throw error
-    log.warn({ err: error }, 'payments could not be looked for')
+    log.warn({ err: error }, 'cannot check for payments')
     return []
   }
 }
 
-type Taken = { tx: string; asset: string } | 'unpaid' | 'undecided'
+type ClaimResult = { tx: string; asset: string } | 'unpaid' | 'undecided'
 
-/** Makes the receipt if the transaction pays a leg. */
-async function takePayment(
+/** Creates the receipt if the transaction pays a leg. */
+async function claimPayment(
   context: Context,
   request: PayRequest,
   legs: readonly QuotedLeg[],
   tx: string,
-): Promise<Taken> {
+): Promise<ClaimResult> {
   try {
     for (const leg of legs) {
       const payReqIds = [request.pay_req_id]
@@ -174,14 +177,15 @@ async function takePayment(
         await claim(context, { tx: payment.tx, kind: 'single', payment, quotes: [{ request, leg }] })
         return { tx: payment.tx, asset: leg.ticker }
       }
-      await noteRefused(context, { request, leg, payReqIds, reason: payment.reason, payment: payment.seen.payment })
+      await recordRefused(context, { request, leg, payReqIds, reason: payment.reason, payment: payment.seen.payment })
     }
     return 'unpaid'
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
-    // Its money belongs to another quote, or another transaction paid this one, and it is noted for refund.
+    // The payment belongs to another quote, or another transaction paid this quote and this one was recorded for
+    // refund.
     if (error.code === 'payment_verification_failed') return 'unpaid'
-    if (error.code !== 'tx_not_found') context.log.warn({ code: error.code }, 'a payment could not be taken yet')
+    if (error.code !== 'tx_not_found') context.log.warn({ code: error.code }, 'cannot claim a payment yet')
     return 'undecided'
   }
 }
@@ -192,8 +196,8 @@ function payableLegs({ quote }: PayRequest): QuotedLeg[] {
 }
 
 /**
- * What is known of the payment of a watched quote; null where nobody has looked lately. Only payments that name the
- * quote's reference are told: whoever knows the quote finds them on chain as well (ADD-13).
+ * The known state of the payment of a watched quote; null when no recent check exists. Reports only payments that name
+ * the quote's reference, which anyone who knows the quote can also find on chain (ADD-13).
  */
 export async function findWatchedPayment(context: Context, payReqId: string): Promise<FoundPayment | null> {
   const watch = await findWatch(context.database.db, payReqId)

@@ -1,4 +1,5 @@
-// Buying with what an x402 client has signed (PAYMENT-SIGNATURE): the gateway sends the payment and opens the locker.
+// Purchases with a payment that an x402 client has signed (PAYMENT-SIGNATURE): the gateway sends it and opens the
+// locker.
 
 import { networkNamed } from '@svc/api/networks'
 import type { PaymentSignature, X402Purchase, X402Quote } from '@svc/api/x402'
@@ -33,7 +34,7 @@ type Bought = Answer<X402Purchase>
 type From = Pick<SignedPayment, 'address' | 'isKeyed'>
 
 /**
- * Without PAYMENT-SIGNATURE, answers a quote to sign; with it, settles the payment, opens the locker and answers the
+ * Without PAYMENT-SIGNATURE, returns a quote to sign; with it, settles the payment, opens the locker and returns the
  * receipt.
  */
 export async function buyStorage(context: Context, order: X402Order, wire: WireRequest): Promise<Bought | Offer> {
@@ -47,7 +48,7 @@ export async function buyStorage(context: Context, order: X402Order, wire: WireR
   return offer(context, order, wire)
 }
 
-/** A payment that is refused for good is answered with what to sign instead. */
+/** A permanently rejected payment is answered with a new offer to sign. */
 async function buy(context: Context, order: X402Order, header: string | string[], from: From): Promise<Bought> {
   const { request, signature } = await readQuote(context, order, header)
   const id = signature.extensions?.['payment-identifier']?.info.id
@@ -62,7 +63,7 @@ async function buy(context: Context, order: X402Order, header: string | string[]
   }
 }
 
-/** The purchase that the client's identifier names, for its payer. What was signed for the new quote is not sent. */
+/** The purchase that the client's identifier names, for its payer. The payment signed for the new quote is not sent. */
 async function boughtBefore(
   context: Context,
   request: PayRequest,
@@ -73,14 +74,14 @@ async function boughtBefore(
   const settled = existing ? earlier(existing) : await resumeSettlement(context, request)
   if (settled === 'none' || settled === 'failed' || settled === 'expired') throw identifierConflict()
   if (isOpen(settled)) throw earlierPaymentOpen(settled.network, settled.open)
-  // Identifiers may be guessed, and payments on chain are seen by everybody.
+  // Identifiers can be guessed, and payments on chain are public.
   const isPayer = (await settler.signer(payload, leg)) === settled.receipt.payer_pubkey
   if (!isPayer || !(await settler.isUnsent(payload, leg))) throw identifierConflict()
   await context.continuity.requireWritten({ kind: 'receipt', key: settled.receipt.receipt_id })
   return bought(context, request, { ...settled, isNew: false })
 }
 
-/** Reads the signature and the quote that it is for. */
+/** Reads the signature and its quote. */
 async function readQuote(
   { database }: Context,
   order: X402Order,
@@ -89,8 +90,8 @@ async function readQuote(
   const signature = readPaymentSignature(header)
   const request = await findPayRequest(database.db, signature.accepted.extra.pay_req_id)
   if (!request)
-    throw new ServiceError('pay_req_not_found', 'there is no quote with this pay_req_id', {
-      hint: 'if it was paid before, POST /v1/storage/confirm with its transaction gives the receipt; otherwise repeat the request without PAYMENT-SIGNATURE for a quote',
+    throw new ServiceError('pay_req_not_found', 'no quote has this pay_req_id', {
+      hint: 'if it was paid earlier, POST /v1/storage/confirm with its transaction returns the receipt; otherwise repeat the request without PAYMENT-SIGNATURE to get a quote',
     })
   requireSameOrder(order, request)
   return { request, signature }
@@ -112,7 +113,7 @@ function readPayment(
   return { payment: { request, leg, payload: signature.payload, id, ...from }, settler }
 }
 
-/** The signature pays for its quote: a body that orders something else is refused before paying. */
+/** The signature pays for its quote: a body that orders something else is rejected before payment. */
 function requireSameOrder({ units, provider }: X402Order, request: PayRequest): void {
   if (units !== undefined && units !== request.units) throw otherOrder('units', request.units)
   if (provider !== undefined && provider !== request.provider) throw otherOrder('provider', request.provider)
@@ -120,12 +121,12 @@ function requireSameOrder({ units, provider }: X402Order, request: PayRequest): 
 
 function requireNewLocker({ extends: renewed }: X402Order): void {
   if (renewed === undefined) return
-  const msg = 'a renewal is not sold here: ask for its quote with POST /v1/storage/request and pay that on chain'
+  const msg = 'renewals are not sold here: request a quote with POST /v1/storage/request and pay it on chain'
   throw new ValidationError({ loc: ['body', 'extends'], msg })
 }
 
 function otherOrder(field: string, quoted: string | number): ValidationError {
-  return new ValidationError({ loc: ['body', field], msg: `the quote that was signed for says ${quoted}` })
+  return new ValidationError({ loc: ['body', field], msg: `the signed quote is for ${quoted}` })
 }
 
 async function bought(context: Context, request: PayRequest, settled: Settled): Promise<Bought> {

@@ -1,4 +1,4 @@
-// A payment that is on chain and of which nothing is noted: the database was set back after it was sent.
+// Finds payments that are on chain but not in the database, because the database was restored after they were sent.
 
 import type { X402Leg } from '@svc/api/x402'
 import type { ChainPayment } from '@svc/payments/payment'
@@ -11,8 +11,8 @@ import { authorizationOf, claimSettled, type Settled, settlerOf } from './finish
 import { Refused, type SignedPayment } from './settler.ts'
 
 /**
- * The receipt of a signed payment that was made before. Throws `refusal` where it was not; where what was signed is used,
- * a refusal without an offer, because a payer who signs once more might pay twice (T-67).
+ * The receipt of an earlier signed payment. Throws `refusal` if there was none. If the signature is used, throws an
+ * error without an offer, because a payer who signs again might pay twice (T-67).
  */
 export async function claimEarlier(context: Context, payment: SignedPayment, refusal: ServiceError): Promise<Settled> {
   const { request, leg, id } = payment
@@ -20,7 +20,7 @@ export async function claimEarlier(context: Context, payment: SignedPayment, ref
   const use = await findUse(context, payment)
   if (use === null) throw refusal
   if (use.tx === null) throw usedElsewhere()
-  // Read as a whole, not by its authorization: then it tells which quote it names.
+  // Read by transaction instead of by authorization, so that the result includes the quote that it names.
   const reading = await context.sales.reader(network).read(use.tx, quoted)
   if (reading.outcome === 'not_found' || reading.outcome === 'unavailable') throw settlementPending(network, use.tx)
   const authorization = authorizationOf({ network: network.name, payment_id: id })
@@ -41,8 +41,8 @@ export async function claimEarlier(context: Context, payment: SignedPayment, ref
 const REPEATED_AFTER_SECONDS = 15
 
 /**
- * The receipt of another payment of the quote by its payer, of which nothing is noted: a call that is repeated as a whole,
- * under its Idempotency-Key, gets the same quote and signs another payment for it (T-67). Null where there is none.
+ * The receipt of an unrecorded payment of the quote by the same payer: a call that is repeated under its
+ * Idempotency-Key gets the same quote and signs another payment for it (T-67). Null for none.
  */
 export async function claimSamePayer(context: Context, payment: SignedPayment): Promise<Settled | null> {
   const { request, leg, payload, isKeyed } = payment
@@ -82,7 +82,7 @@ async function unlessRefused<Found>(leg: X402Leg, find: () => Promise<Found>): P
   }
 }
 
-/** What others paid in the same transaction would count for this payer. */
+/** Otherwise payments by others in the same transaction would count for this payer. */
 function isAlone({ authorizations }: ChainPayment, own: string | null): boolean {
   return authorizations.every((id) => id === own)
 }

@@ -1,5 +1,5 @@
-// Errors of the x402 endpoint. Stock clients read PAYMENT-RESPONSE. Only what is refused for good comes with a new
-// PAYMENT-REQUIRED: after any other error, a conforming client that signs once more might pay twice (ADD-02).
+// Errors of the x402 endpoint. Stock clients read PAYMENT-RESPONSE. Only a permanent rejection includes a new
+// PAYMENT-REQUIRED: after any other error, a conforming client that signs again might pay twice (ADD-02).
 
 import { type Network, networkNamed } from '@svc/api/networks'
 import type { X402Leg } from '@svc/api/x402'
@@ -9,8 +9,9 @@ import { type ErrorExtras, ServiceError } from '@svc/service/service-error'
 import type { Refusal as BudgetRefusal } from '../../../budgets/budgets.ts'
 import type { Refusal } from './settler.ts'
 
-const PAY_YOURSELF = 'POST /v1/storage/request for a quote, pay it yourself, and confirm it with the transaction'
-/** Payments also come by the Machine Payments Protocol, whose header is another one. */
+const PAY_YOURSELF =
+  'request a quote with POST /v1/storage/request, pay it yourself, and confirm it with the transaction'
+/** Payments also arrive by the Machine Payments Protocol, which uses another header. */
 const SAME_SIGNATURE = 'repeat the request with the same PAYMENT-SIGNATURE, or Authorization'
 
 export interface PaymentResponse {
@@ -28,32 +29,34 @@ export function paymentResponse(response: PaymentResponse): { 'payment-response'
   return { 'payment-response': Buffer.from(JSON.stringify(response)).toString('base64') }
 }
 
-/** No chain has a key to send payments with. */
+/** No chain has a key to send payments. */
 export function x402Disabled(): ServiceError {
-  return new ServiceError('not_found', 'this gateway does not send signed payments itself', { hint: PAY_YOURSELF })
+  return new ServiceError('not_found', 'this gateway does not send signed payments', { hint: PAY_YOURSELF })
 }
 
 /** No leg of the quote can be settled. */
 export function cannotSettle(): ServiceError {
-  return new ServiceError('chain_unavailable', 'no payment can be sent for anybody right now', { hint: PAY_YOURSELF })
+  return new ServiceError('chain_unavailable', 'the gateway cannot submit payments at the moment', {
+    hint: PAY_YOURSELF,
+  })
 }
 
 export function malformedPayment(problem: string): ServiceError {
   return new ServiceError('malformed_payment', `PAYMENT-SIGNATURE ${problem}`, {
-    hint: 'send base64 of the JSON that an x402 version 2 client makes; without the header, the answer says what to sign',
+    hint: 'send the base64-encoded JSON of an x402 version 2 client; a request without the header returns the payment to sign',
     details: { header: 'PAYMENT-SIGNATURE' },
   })
 }
 
 /** Version 1 named its header X-PAYMENT. */
 export function onlyVersion2(what: string): ServiceError {
-  return new ServiceError('malformed_payment', `${what} is of x402 version 1, and only version 2 is spoken here`, {
+  return new ServiceError('malformed_payment', `${what} belongs to x402 version 1, but only version 2 is supported`, {
     hint: `use a client of x402 version 2, which sends PAYMENT-SIGNATURE; or ${PAY_YOURSELF}`,
     details: { x402_version: 2 },
   })
 }
 
-/** What was signed never pays: nothing was sent, and nothing will be. The client may sign again. */
+/** The signed payment can never pay: nothing was sent, and nothing will be. The client may sign again. */
 export class PaymentRefused extends ServiceError {
   override name = 'PaymentRefused'
   readonly reason: string
@@ -65,7 +68,7 @@ export class PaymentRefused extends ServiceError {
     this.#extras = extras
   }
 
-  /** The same refusal, with what to sign next, as PAYMENT-REQUIRED holds it. */
+  /** The same error with a new offer to sign, as PAYMENT-REQUIRED. */
   offering(paymentRequired: string): PaymentRefused {
     const headers = { ...this.headers, 'payment-required': paymentRequired }
     return new PaymentRefused(this.reason, this.message, { ...this.#extras, headers })
@@ -78,8 +81,8 @@ export function notSettled(refusal: Refusal, leg: X402Leg): ServiceError {
     case 'invalid': {
       const { reason, problem = PROBLEMS[reason] } = refusal
       return refused(reason, leg, {
-        message: `what was signed does not pay this quote; nothing was sent${problem ? `: ${problem}` : ''}`,
-        hint: 'sign for an entry of accepts or a challenge as it is, and repeat the request with that signature',
+        message: `the signed payment does not pay this quote; nothing was sent${problem ? `: ${problem}` : ''}`,
+        hint: 'sign an unmodified entry of accepts or challenge, and repeat the request with that signature',
       })
     }
     case 'used':
@@ -87,41 +90,44 @@ export function notSettled(refusal: Refusal, leg: X402Leg): ServiceError {
     case 'insufficient_funds':
       return insufficientFunds(refusal, leg)
     case 'unavailable':
-      return new ServiceError('chain_unavailable', 'the chain cannot be asked right now; nothing was sent', {
+      return new ServiceError('chain_unavailable', 'the chain is unavailable at the moment; nothing was sent', {
         hint: `${SAME_SIGNATURE} in a few seconds`,
         ...reasonOf('unavailable', leg, { 'retry-after': '5' }),
       })
     case 'unfunded':
       return new ServiceError(
         'chain_unavailable',
-        'this gateway cannot pay the network fee right now; nothing was sent',
-        { hint: `tell its operator, or ${PAY_YOURSELF}`, ...reasonOf('unfunded', leg, { 'retry-after': '300' }) },
+        'the gateway cannot pay the network fee at the moment; nothing was sent',
+        {
+          hint: `contact the gateway's admin, or ${PAY_YOURSELF}`,
+          ...reasonOf('unfunded', leg, { 'retry-after': '300' }),
+        },
       )
   }
 }
 
-/** What stock facilitators and the gateway object to, in words. */
+/** Messages for the error codes of stock facilitators and the gateway. */
 const PROBLEMS: Record<string, string> = {
-  leg_not_in_quote: 'the entry of accepts that was signed for is not in the quote',
-  leg_not_signable: 'the quote of that leg is one to pay with a transaction of your own',
-  payer_unclear: 'the tokens belong to another owner than the one who signed',
-  payer_is_a_contract: 'a contract cannot own a locker, because it cannot sign requests',
-  transaction_already_used: 'this payment has paid another quote',
-  quote_already_paid: 'this quote is paid already, by somebody else',
+  leg_not_in_quote: 'the signed entry of accepts is not in the quote',
+  leg_not_signable: 'this leg of the quote must be paid with your own transaction',
+  payer_unclear: 'the tokens belong to another owner than the signer',
+  payer_is_a_contract: 'a contract cannot own a locker because it cannot sign requests',
+  transaction_already_used: 'this payment has already paid another quote',
+  quote_already_paid: 'another payer has already paid this quote',
   authorization_valid_too_long: 'the authorization must not be valid for more than 7 days',
-  invalid_exact_evm_payload_authorization_valid_before: 'the authorization has expired, or will before it lands',
+  invalid_exact_evm_payload_authorization_valid_before: 'the authorization has expired or will expire before it lands',
   invalid_exact_evm_payload_authorization_valid_after: 'the authorization is not valid yet: check your clock',
   invalid_exact_evm_transaction_simulation_failed:
-    'the token would refuse the transfer: its issuer may have paused it, or block the payer or the recipient',
-  invalid_exact_evm_signature: 'the signature is not of the payer',
+    'the token contract would reject the transfer: its issuer may have paused it or blocked the payer or the recipient',
+  invalid_exact_evm_signature: "the signature is not the payer's",
   invalid_exact_svm_payload_memo_mismatch: "the memo is not the one in the leg's extra",
 }
 
-/** Without an offer: what was signed may have paid, and a second signature might pay twice (T-67). */
+/** Without an offer: the used signature may have paid, and a second one might pay twice (T-67). */
 function usedBefore(reason: string, leg: X402Leg): ServiceError {
-  const message = 'what was signed was used before, and no payment of this quote by it is found; nothing was sent'
+  const message = 'this signed payment was already used, but no payment of this quote was found; nothing was sent'
   return new ServiceError('payment_verification_failed', message, {
-    hint: 'do not sign again: look for the transaction that used it, and POST /v1/storage/confirm with it or tell the operator',
+    hint: "do not sign again; find the transaction that used it, then send it to POST /v1/storage/confirm or contact the gateway's admin",
     ...reasonOf(reason, leg),
   })
 }
@@ -132,9 +138,9 @@ function insufficientFunds(
 ): ServiceError {
   const { name, decimals, human_amount } = leg.extra
   const network = networkNamed(leg.network)?.name ?? leg.network
-  const held = displayAmount(available ?? 0n, decimals)
-  const has = available === null ? `has no token account for ${name}, and so no ${name}` : `has ${held} ${name}`
-  const message = `${payer} ${has} on ${network}, and the quote asks for ${human_amount}; nothing was sent`
+  const balance = displayAmount(available ?? 0n, decimals)
+  const has = available === null ? `has no token account for ${name}, and so no ${name}` : `has ${balance} ${name}`
+  const message = `${payer} ${has} on ${network}, but the quote costs ${human_amount}; nothing was sent`
   const missing = displayAmount(BigInt(leg.amount) - (available ?? 0n), decimals)
   return refused('insufficient_funds', leg, {
     message,
@@ -167,18 +173,22 @@ function reasonOf(reason: string, { network }: Pick<X402Leg, 'network'>, more: R
   return { details: { reason } as Record<string, unknown>, headers: { ...response, ...more } }
 }
 
-/** Nothing was sent: too many payments of this payer, from this address or of this day have failed. */
+/** Nothing was sent: too many payments of this payer, from this address or on this day have failed. */
 export function tooManyFailed({ reason, until }: BudgetRefusal, { caip2 }: Network, now: number): ServiceError {
   const seconds = Math.max(until - now, 1)
   const { headers } = reasonOf(reason, { network: caip2 }, { 'retry-after': `${seconds}` })
   if (reason === 'daily_budget_used') {
-    return new ServiceError('chain_unavailable', 'this gateway sends no more payments today; nothing was sent', {
-      hint: PAY_YOURSELF,
-      details: { reason },
-      headers,
-    })
+    return new ServiceError(
+      'chain_unavailable',
+      'the gateway has reached its daily limit for payments; nothing was sent',
+      {
+        hint: PAY_YOURSELF,
+        details: { reason },
+        headers,
+      },
+    )
   }
-  return new ServiceError('RATE_LIMITED', 'too many payments were sent and did not pay; nothing was sent', {
+  return new ServiceError('RATE_LIMITED', 'too many payments have failed; nothing was sent', {
     hint: `try again in ${seconds} s, or ${PAY_YOURSELF}`,
     details: { reason, retry_after_seconds: seconds },
     headers,
@@ -188,7 +198,7 @@ export function tooManyFailed({ reason, until }: BudgetRefusal, { caip2 }: Netwo
 /** The payment was sent, and its outcome is not known yet. */
 export function settlementPending({ caip2 }: Network, tx: string): ServiceError {
   const errorReason = 'settlement_pending'
-  return new ServiceError('chain_unavailable', 'the payment was sent, and the chain does not show it yet', {
+  return new ServiceError('chain_unavailable', 'the payment was sent, but it is not on the chain yet', {
     hint: `do not sign again: ${SAME_SIGNATURE}`,
     details: { reason: errorReason, transaction: tx },
     headers: {
@@ -198,9 +208,9 @@ export function settlementPending({ caip2 }: Network, tx: string): ServiceError 
   })
 }
 
-/** A payment that did not go through and that anybody may still send. Without an offer: a second one might pay twice. */
+/** A payment that failed but can still be sent by anyone. Without an offer: a second payment might pay twice. */
 export interface OpenPayment {
-  /** Of the last attempt. */
+  /** The transaction of the last attempt. */
   tx: string
   /** Unix seconds. */
   until: number
@@ -208,8 +218,8 @@ export interface OpenPayment {
 
 export function paymentFailed({ caip2: network }: Network, { tx, until }: OpenPayment): ServiceError {
   const reason = 'transaction_failed'
-  return new ServiceError('payment_verification_failed', 'the payment was sent and failed on chain: nothing was paid', {
-    hint: `what you signed can still pay until ${isoSeconds(until)}: see that the wallet holds the amount, and ${SAME_SIGNATURE}; do not sign another`,
+  return new ServiceError('payment_verification_failed', 'the payment was sent and failed on chain; nothing was paid', {
+    hint: `the signed payment remains valid until ${isoSeconds(until)}: make sure that the wallet holds the amount, and ${SAME_SIGNATURE}; do not sign another payment`,
     details: { reason, transaction: tx, valid_until: isoSeconds(until) },
     headers: paymentResponse({ success: false, transaction: tx, network, errorReason: reason }),
   })
@@ -217,9 +227,9 @@ export function paymentFailed({ caip2: network }: Network, { tx, until }: OpenPa
 
 export function earlierPaymentOpen({ caip2: network }: Network, { tx, until }: OpenPayment): ServiceError {
   const reason = 'earlier_payment_open'
-  const message = 'an earlier payment of this quote failed and can still be sent; a second one might pay twice'
+  const message = 'an earlier payment of this quote failed but can still be sent, so a second one might pay twice'
   return new ServiceError('payment_verification_failed', message, {
-    hint: `repeat the request with the PAYMENT-SIGNATURE, or Authorization, that came first; or cancel that authorization; or wait until ${isoSeconds(until)} and ask for a new quote`,
+    hint: `repeat the request with the first PAYMENT-SIGNATURE, or Authorization; or cancel that authorization; or wait until ${isoSeconds(until)} and request a new quote`,
     details: { reason, transaction: tx, valid_until: isoSeconds(until) },
     headers: paymentResponse({ success: false, transaction: '', network, errorReason: reason }),
   })

@@ -15,12 +15,12 @@ const ABI = parseAbi([
   'function balanceOf(address owner) view returns (uint256)',
 ])
 
-/** The code of an account that delegates to a contract and still has its key begins with this (EIP-7702). */
+/** The code of an account that delegates to a contract but still has its key begins with this (EIP-7702). */
 const DELEGATED = '0xef0100'
-/** Public nodes search at most this many blocks at a time. */
+/** Public nodes limit a log query to this many blocks. */
 const LOG_BLOCKS = 100
 const MAX_LOG_QUERIES = 50
-/** Several times what the transfer of a plain account takes. */
+/** Several times the cost of a plain account's transfer. */
 const MAX_GAS = 300_000n
 
 type Read = { address: Address; abi: readonly unknown[]; functionName: string; args?: readonly unknown[] }
@@ -28,15 +28,15 @@ type Write = { to: Address; data: Hex }
 type Paid = { from: string; to: string; amount: bigint }
 export type EvmChain = ReturnType<typeof createEvmChain>
 
-/** The questions and transactions of the EVM settler. Its account pays the network fees. Throws `Refused`. */
+/** The queries and transactions of the EVM settler, whose account pays the network fees. Throws `Refused`. */
 export function createEvmChain(network: EvmNetwork, { rpcUrls, quorum }: ChainNodes, key: Uint8Array) {
   const account = createEvmAccount(network, rpcUrls, key)
   const { client } = account
-  // For what decides whether a payment was made; what it takes to send one is asked of any node.
+  // A quorum decides whether a payment was made; preparing a new one needs only one node.
   const pool = connectEvm(network, rpcUrls, { quorum })
   const batches = connectEvmBatches(network, rpcUrls, { quorum })
 
-  /** The newest block that is final, and its time in Unix seconds. */
+  /** The newest final block, and its time in Unix seconds. */
   async function finalized(): Promise<{ height: number; time: number }> {
     const block = async (rpc: EvmRpc, which: string, signal: AbortSignal) =>
       readBlock(await rpc('eth_getBlockByNumber', [which, false], signal))
@@ -45,7 +45,7 @@ export function createEvmChain(network: EvmNetwork, { rpcUrls, quorum }: ChainNo
     return { height, time }
   }
 
-  /** Whether a block is from before a time, in Unix seconds: one that all nodes have pruned is. */
+  /** Whether a block is older than a time in Unix seconds. Blocks that all nodes have pruned are. */
   function blockBefore(height: number, time: number): Promise<{ isBefore: boolean; isForgotten: boolean }> {
     return batches.first(
       async (ask, signal) => {
@@ -63,7 +63,7 @@ export function createEvmChain(network: EvmNetwork, { rpcUrls, quorum }: ChainNo
     )
   }
 
-  /** Of a node that has all of these blocks: one that lags or forgets would find nothing. */
+  /** Queries nodes that have all of these blocks: a lagging or pruned node would find nothing. */
   function findLogs(filter: { address: string; topics: unknown[] }, from: number, to: number): Promise<FoundLog[]> {
     const blocks = { fromBlock: numberToHex(from), toBlock: numberToHex(to) }
     return batches.agree(
@@ -97,7 +97,7 @@ export function createEvmChain(network: EvmNetwork, { rpcUrls, quorum }: ChainNo
       }
     },
 
-    /** A contract cannot be the payer: it has no key to sign for its locker with. */
+    /** A contract cannot be the payer: it has no key to sign for its locker. */
     async code(address: Address, payer: string): Promise<Hex | undefined> {
       const code = await client.getCode({ address }).catch(rejectAsRefused)
       const isContract = code !== undefined && !code.startsWith(DELEGATED)
@@ -106,7 +106,7 @@ export function createEvmChain(network: EvmNetwork, { rpcUrls, quorum }: ChainNo
       return code
     },
 
-    /** A payer with code of its own could make the transfer as expensive as it likes, at our cost. */
+    /** A payer with its own code could make the transfer arbitrarily expensive for the gateway. */
     async costs(write: Write): Promise<Costs> {
       const costs = await account.costs(write).catch(rejectAsRefused)
       if (costs.gas > MAX_GAS) throw new Refused({ why: 'invalid', reason: 'too_much_gas' })
@@ -124,7 +124,7 @@ export function createEvmChain(network: EvmNetwork, { rpcUrls, quorum }: ChainNo
       return !(await isTaken.catch(rejectAsRefused))
     },
 
-    /** Of a token that is known to be one. */
+    /** Reads a contract that is known to be a token. */
     async balance(token: string, owner: string): Promise<bigint> {
       const args = [owner as Address] as const
       const read = client.readContract({ address: token as Address, abi: ABI, functionName: 'balanceOf', args })
@@ -135,7 +135,7 @@ export function createEvmChain(network: EvmNetwork, { rpcUrls, quorum }: ChainNo
 
     height: async (): Promise<number> => Number(await client.getBlockNumber().catch(rejectAsRefused)),
 
-    /** The newest height at a time, in Unix seconds, or one a little before it. */
+    /** The newest height at a time in Unix seconds, or slightly below it. */
     async heightAt(time: number): Promise<number> {
       let [low, high] = [0, Number(await client.getBlockNumber().catch(rejectAsRefused))]
       while (high - low > LOG_BLOCKS) {
@@ -160,7 +160,7 @@ export function createEvmChain(network: EvmNetwork, { rpcUrls, quorum }: ChainNo
         .catch(rejectAsRefused)
     },
 
-    /** Transactions in which an account has paid another at least this much at once. */
+    /** Transactions in which an account has paid another at least this amount in one transfer. */
     async transfers(token: string, { from, to, amount }: Paid, since: number): Promise<string[]> {
       const accounts = [from, to].map((account) => padHex(account as Address, { size: 32 }))
       const filter = { address: token, topics: [TRANSFER, ...accounts] }
@@ -175,9 +175,9 @@ export function createEvmChain(network: EvmNetwork, { rpcUrls, quorum }: ChainNo
     },
 
     /**
-     * What became of an authorization that is used. It is public once it is sent: anybody may have used it in their own
-     * transaction. Its payer has cancelled it only if a final block says so. A long search is continued by the next one,
-     * and so is one that the nodes break off.
+     * The status of a used authorization. An authorization is public once it is sent, so anyone may have used it in
+     * their own transaction. It counts as cancelled only if a final block contains the cancellation. The next search
+     * resumes a long or interrupted one.
      */
     async findUse(token: string, { from, nonce }: Authorization, since: number): Promise<SettlementOutcome> {
       const events = [AUTHORIZATION_USED, AUTHORIZATION_CANCELED]
@@ -198,7 +198,7 @@ export function createEvmChain(network: EvmNetwork, { rpcUrls, quorum }: ChainNo
       } catch (error) {
         if (!(error instanceof ChainUnavailable)) rejectAsRefused(error)
       }
-      // A later block may still be replaced by one that has the event.
+      // A later block may still be replaced by one that contains the event.
       return { outcome: 'searching', searchedTo: Math.min(fromBlock, final + 1) }
     },
   }
@@ -209,7 +209,7 @@ function rejectAsRefused(error: unknown): never {
   throw refused(toEvmError(error))
 }
 
-/** A contract that reverts a read counts as a node that does not answer. */
+/** A contract that reverts a read counts as a node that does not respond. */
 function refused(error: EvmError | Reverted): Refused {
   const isUnfunded = error instanceof EvmError && error.why === 'unfunded'
   return new Refused(isUnfunded ? { why: 'unfunded' } : { why: 'unavailable', problem: error.message })

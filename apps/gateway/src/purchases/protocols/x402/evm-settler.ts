@@ -32,12 +32,12 @@ const PAUSE_MS = 50
 
 export function createEvmSettler(network: EvmNetwork, nodes: ChainNodes, key: Uint8Array): Settler {
   const chain = createEvmChain(network, nodes, key)
-  // One at a time, so that no two transactions take the same nonce.
+  // One at a time, so that no two transactions use the same nonce.
   const sending = mutex()
 
-  /** Signs again when another gateway with this key took the nonce. The authorization still pays only once. */
+  /** Signs again when another gateway with this key used the nonce. The authorization still pays only once. */
   async function send({ note, payload }: SettlementOrder, to: Address, data: Hex): Promise<Hex> {
-    const payer = (payload as EvmPayload).authorization.from.toLowerCase() // `paymentId` has accepted it
+    const payer = (payload as EvmPayload).authorization.from.toLowerCase() // validated by `paymentId`
     const [costs, height] = await Promise.all([chain.costs({ to, data }), chain.height()])
     const done = await sending.acquire()
     try {
@@ -77,7 +77,7 @@ export function createEvmSettler(network: EvmNetwork, nodes: ChainNodes, key: Ui
       const found = await chain.findUse(leg.asset, authorization, await chain.heightAt(since))
       return { tx: found.outcome === 'landed' ? found.tx : null }
     },
-    // Of the payer, and to this leg, or strangers could have any number of transactions read (T-10).
+    // Check payer and leg first; otherwise unauthenticated callers could cause unlimited reads (T-10).
     async findPayments(payload, leg, since) {
       if (!('authorization' in payload) || !isForLeg(payload, leg)) return []
       const { from } = payload.authorization
@@ -98,20 +98,20 @@ export function createEvmSettler(network: EvmNetwork, nodes: ChainNodes, key: Ui
       if (isAlive) return { outcome: 'pending' }
       const until = validBefore(raw as Hex)
       if (final.time < until) return { outcome: 'open', until, hasFailed }
-      // An authorization that is unused after its last block stays unused. The newest block of a node may be older.
+      // An authorization that is unused after its last block stays unused. A node's newest block may be older.
       if (await chain.isUsed(leg.asset, authorization, final.height)) return { outcome: 'pending' }
       return { outcome: hasFailed ? 'failed' : 'expired' }
     },
   }
 }
 
-/** The last second of year 9999. */
-const FOR_EVER = 253_402_300_799
+/** The last second of the year 9999. */
+const NEVER_EXPIRES = 253_402_300_799
 
-/** The fifth argument of the call, whose arguments have 32 bytes each. */
+/** The fifth argument of the call; each argument has 32 bytes. */
 function validBefore(raw: Hex): number {
   const { data = '0x' } = parseTransaction(raw)
-  return Math.min(Number(BigInt(slice(data, 4 + 4 * 32, 4 + 5 * 32))), FOR_EVER)
+  return Math.min(Number(BigInt(slice(data, 4 + 4 * 32, 4 + 5 * 32))), NEVER_EXPIRES)
 }
 
 function isForLeg({ authorization: { to, value } }: EvmPayload, { payTo, amount }: X402Leg): boolean {
@@ -125,7 +125,7 @@ async function signerOf(payload: EvmPayload | SvmPayload, { network, asset, extr
     const signer = await recoverTypedDataAddress({
       domain: {
         name: extra.name,
-        version: extra.version as string, // of every leg that can be signed for
+        version: extra.version as string, // every signable leg has a version
         chainId: Number(network.split(':')[1]),
         verifyingContract: asset as Address,
       },
@@ -148,7 +148,7 @@ async function signerOf(payload: EvmPayload | SvmPayload, { network, asset, extr
   }
 }
 
-/** Of the facilitator. */
+/** An error of the facilitator. */
 const NONCE_USED = 'invalid_exact_evm_nonce_already_used'
 
 type Send = (order: SettlementOrder, to: Address, data: Hex) => Promise<Hex>
@@ -156,7 +156,7 @@ type Send = (order: SettlementOrder, to: Address, data: Hex) => Promise<Hex>
 async function settleWith(chain: EvmChain, send: Send, order: SettlementOrder): Promise<Refusal | null> {
   let refusal: Refusal | null = null
   let failure: unknown = null
-  /** Keeps our errors: the facilitator would blame the payment and go on asking. */
+  /** Preserves our errors: the facilitator would blame the payment and continue. */
   async function keepingErrors<T>(work: () => Promise<T>): Promise<T> {
     if (refusal) throw new Refused(refusal)
     try {
@@ -167,20 +167,20 @@ async function settleWith(chain: EvmChain, send: Send, order: SettlementOrder): 
       throw error
     }
   }
-  const { authorization } = order.payload as EvmPayload // `paymentId` has accepted it
+  const { authorization } = order.payload as EvmPayload // validated by `paymentId`
   const scheme = new ExactEvmScheme(
     {
       getAddresses: () => [chain.address],
       readContract: (call) => keepingErrors(() => chain.readContract(call)),
       // The library does not always await this: a rejection would end the process.
       getCode: ({ address }) => keepingErrors(() => chain.code(address, authorization.from)).catch(() => undefined),
-      // The calldata names the quote, so that nobody can confirm this transaction for another quote (ADD-03).
+      // The calldata names the quote, so that the transaction cannot be confirmed for another quote (ADD-03).
       writeContract: ({ address, abi, functionName, args }) =>
         keepingErrors(() => {
           const call = encodeFunctionData({ abi: abi as Abi, functionName, args: [...args] })
           return send(order, address, concat([call, stringToHex(paymentReference(order.leg.extra.pay_req_id))]))
         }),
-      // Our payment reader waits instead: it asks every node, for the configured confirmations.
+      // Our payment reader waits instead: it queries every node for the configured number of confirmations.
       waitForTransactionReceipt: async () => ({ status: 'success' }),
       verifyTypedData: notNeeded,
       sendTransaction: notNeeded,
@@ -193,9 +193,9 @@ async function settleWith(chain: EvmChain, send: Send, order: SettlementOrder): 
   return refusal ?? (objection && (await fundsRefusal(chain, order))) ?? objection
 }
 
-/** The facilitator names a balance that is too small only where the token says so in its own words. */
+/** The facilitator reports a low balance only for tokens with a known error message. */
 async function fundsRefusal(chain: EvmChain, { leg, payload }: SettlementOrder): Promise<Refusal | null> {
-  const payer = (payload as EvmPayload).authorization.from // `paymentId` has accepted it
+  const payer = (payload as EvmPayload).authorization.from // validated by `paymentId`
   try {
     const available = await chain.balance(leg.asset, payer)
     return available < BigInt(leg.amount) ? { why: 'insufficient_funds', payer, available } : null

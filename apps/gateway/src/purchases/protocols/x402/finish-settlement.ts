@@ -1,4 +1,4 @@
-// The outcome of a payment that was sent: its receipt, or why it pays nothing.
+// Determines the outcome of a payment that was sent: its receipt, or the reason why it pays nothing.
 
 import { type Network, networkNamed } from '@svc/api/networks'
 import type { X402Leg, X402Quote } from '@svc/api/x402'
@@ -7,24 +7,26 @@ import { type ChainPayment, type ChainReading, judgePayment, type PaymentTerms }
 import { type QuotedLeg, quotedLeg } from '@svc/payments/selling/confirm'
 import { paymentRefused } from '@svc/payments/selling/errors'
 import type { SignedReceipt } from '@svc/protocol/receipt'
-import { giveBack } from '../../../budgets/budgets.ts'
+import { releaseSpending } from '../../../budgets/budgets.ts'
 import type { Context } from '../../../context.ts'
 import { type LockerCreation, tagsOf } from '../../../lockers/create-locker.ts'
 import { claim } from '../../claim.ts'
 import type { PayRequest } from '../../store.ts'
 import { type OpenPayment, settlementPending } from './errors.ts'
 import { Refused, type SettlementOutcome, type Settler } from './settler.ts'
-import { deleteSettlement, noteSearch, replaceTransaction, type Settlement } from './store.ts'
+import { deleteSettlement, recordSearch, replaceTransaction, type Settlement } from './store.ts'
 
-/** `locker` is null where the receipt was there before. */
+/** `locker` is null when the receipt already existed. */
 export type Settled = { receipt: SignedReceipt; isNew: boolean; locker: LockerCreation | null }
 
-/** Of a quote that was paid before. */
+/** The result for a quote that was paid earlier. */
 export function earlier(receipt: SignedReceipt): Settled {
   return { receipt, isNew: false, locker: null }
 }
 
-/** A settlement that failed or expired paid nothing and never will: its row is deleted. An open one may still pay. */
+/**
+ * A settlement that failed or expired paid nothing and never will, so its row is deleted. An open one may still pay.
+ */
 export type SettlementResult = Settled | Open | 'failed' | 'expired'
 type Open = { open: OpenPayment; settlement: Settlement; network: Network }
 
@@ -46,7 +48,7 @@ function legOf(request: PayRequest, settlement: Settlement): X402Leg {
   const leg = accepts.find(
     ({ network, asset }) => networkNamed(network)?.name === settlement.network && asset === settlement.asset,
   )
-  if (!leg) throw new Error(`the settlement in ${settlement.tx} is of no leg of its quote`)
+  if (!leg) throw new Error(`the settlement in ${settlement.tx} belongs to no leg of its quote`)
   return leg
 }
 
@@ -54,7 +56,7 @@ interface PaidLeg extends QuotedLeg {
   authorization?: string
 }
 
-/** A payment on an EVM chain is an authorization, which anybody may send; the payment has its id. */
+/** A payment on an EVM chain is an authorization, which anyone may send; the payment has its id. */
 export function authorizationOf({ network, payment_id }: Pick<Settlement, 'network' | 'payment_id'>): string | null {
   return networkNamed(network)?.family === 'evm' ? payment_id : null
 }
@@ -65,8 +67,8 @@ export function paidLeg(request: PayRequest, settlement: Settlement): PaidLeg {
 }
 
 /**
- * Follows the noted transaction of a quote to its result: the receipt of what it paid, or why it pays nothing. Throws
- * while that is not known.
+ * Follows the recorded transaction of a quote to its outcome: the receipt of its payment, or the reason why it pays
+ * nothing. Throws while the outcome is unknown.
  */
 export async function finishSettlement(
   context: Context,
@@ -78,43 +80,44 @@ export async function finishSettlement(
   const reading = await watch(context, paid, settlement)
   if (reading.outcome === 'found') {
     const settled = await claimSettled(context, request, paid, reading, { payReqIds: [request.pay_req_id] })
-    await giveBackFee(context, settlement)
+    await releaseFee(context, settlement)
     return settled
   }
   requireFailure(reading)
   const found = reading.outcome === 'unavailable' ? PENDING : await outcomeOf(context, settlement, leg, reading.outcome)
-  if (found.outcome === 'searching') await context.database.commit((tx) => noteSearch(tx, settlement, found.searchedTo))
+  if (found.outcome === 'searching')
+    await context.database.commit((tx) => recordSearch(tx, settlement, found.searchedTo))
   if (found.outcome === 'pending' || found.outcome === 'searching') throw settlementPending(paid.network, settlement.tx)
-  // It may have landed while the settler asked: read it once more.
+  // It may have landed while the settler was querying: read it once more.
   const tx = found.outcome === 'landed' ? found.tx : settlement.tx
   const last = await context.sales.reader(paid.network).read(tx, paid)
   if (last.outcome === 'found') {
-    // Somebody else has sent the authorization: theirs is the transaction that pays.
+    // Another sender has used the authorization, so their transaction is the one that pays.
     if (tx !== settlement.tx)
       await context.database.commit((noting) => replaceTransaction(noting, { ...settlement, tx }, settlement.tx))
     const settled = await claimSettled(context, request, paid, last, { payReqIds: last.references })
-    if (tx === settlement.tx) await giveBackFee(context, settlement)
+    if (tx === settlement.tx) await releaseFee(context, settlement)
     return settled
   }
   requireFailure(last)
   if (last.outcome === 'unavailable' || found.outcome === 'landed') throw settlementPending(paid.network, settlement.tx)
   if (found.outcome === 'open') {
-    // Nobody pays the fee of a transaction that never landed.
-    if (!found.hasFailed) await giveBackFee(context, settlement)
+    // A transaction that never landed costs no fee.
+    if (!found.hasFailed) await releaseFee(context, settlement)
     return { open: { tx: settlement.tx, until: found.until }, settlement, network: paid.network }
   }
   await context.database.commit((tx) => deleteSettlement(tx, settlement))
   if (last.outcome === 'rejected') return 'failed'
-  await giveBackFee(context, settlement)
+  await releaseFee(context, settlement)
   return 'expired'
 }
 
-/** A payment that succeeded pays for its fee; one that expired has cost none. */
-function giveBackFee({ database }: Context, { tx: paid }: Settlement): Promise<void> {
-  return database.commit((tx) => giveBack(tx, paid))
+/** A successful payment covers its fee; an expired one had no cost. */
+function releaseFee({ database }: Context, { tx: paid }: Settlement): Promise<void> {
+  return database.commit((tx) => releaseSpending(tx, paid))
 }
 
-/** A transaction that landed without paying the quote stays noted, so that nothing else is sent for the quote. */
+/** A transaction that landed without paying the quote stays recorded, so that nothing else is sent for the quote. */
 function requireFailure(reading: ChainReading): void {
   if (reading.outcome === 'rejected' && reading.reason !== 'transaction_failed') throw paymentRefused(reading.reason)
 }
@@ -150,10 +153,10 @@ async function watch(context: Context, leg: PaidLeg, settlement: Settlement): Pr
   return (await poll(read, { ...INTERVALS, timeoutMs: context.config.x402.waitSeconds * 1000 })) ?? reading
 }
 
-/** A payment that was noted was sent before the quote expired, whenever it landed. */
+/** A recorded payment was sent before the quote expired, whenever it landed. */
 const ANY_TIME = { createdAt: 0, expiresAt: Number.POSITIVE_INFINITY, skewSeconds: 0, now: 0 }
 
-/** Receipt and locker are one commit, so that a buyer who does not come back has both. */
+/** Receipt and locker are one commit, so that a buyer who does not return has both. */
 export async function claimSettled(
   context: Context,
   request: PayRequest,

@@ -1,4 +1,5 @@
-// What a wallet has bought, for clients that sign in with it (x402 extension sign-in-with-x) and sign no envelopes.
+// Lists the purchases of a wallet, for clients that sign in with it (x402 extension sign-in-with-x) and cannot sign
+// envelopes.
 
 import type { Query } from '@svc/api/endpoint'
 import type { LockerList } from '@svc/api/lockers'
@@ -11,7 +12,7 @@ import { type Context, unixNow } from '../../../context.ts'
 import { listLockers } from '../../../lockers/list-lockers.ts'
 import { readSignIn, SignInRefused, signInChallenge } from './sign-in.ts'
 
-/** Nothing is sold here: without a sign-in, and after one that is refused, the answer is what to sign. */
+/** Sells nothing: without a valid sign-in, the answer is the text to sign. */
 export async function listBought(
   context: Context,
   callers: Callers,
@@ -21,7 +22,7 @@ export async function listBought(
   await limitAnonymous(context, wire, null)
   const url = context.config.http.baseUrl + declaration.path
   const header = wire.headers['sign-in-with-x']
-  if (header === undefined) return signInRequired(context, url, 'Sign in with the wallet that bought.')
+  if (header === undefined) return signInRequired(context, url, 'Sign in with the wallet that made the purchases.')
   try {
     return await listLockers(context, await signedIn(context, callers, wire, { url, header }), query)
   } catch (error) {
@@ -38,8 +39,8 @@ async function signedIn(
 ): Promise<WalletCaller> {
   const caller = await callers.ofText(wire, readSignIn(header, { url, now: unixNow(context) }))
   if (caller === 'not_signed')
-    throw new SignInRefused('invalid_siwx_signature', 'the address did not sign what was asked for')
-  if (caller === 'replayed') throw new SignInRefused('invalid_siwx_nonce', 'this sign-in was used before')
+    throw new SignInRefused('invalid_siwx_signature', 'the signature does not match the address and the text')
+  if (caller === 'replayed') throw new SignInRefused('invalid_siwx_nonce', 'this sign-in was already used')
   return caller
 }
 

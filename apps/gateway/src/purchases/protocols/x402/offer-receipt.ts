@@ -1,5 +1,5 @@
-// The extension offer-receipt: offers and receipts in the form that x402 clients check, signed with the key of our own
-// receipts. Both are extras: where the key cannot be reached, a sale goes on without them.
+// The extension offer-receipt: offers and receipts in the format that x402 clients verify, signed with the key of our
+// own receipts. Both are optional: a sale continues without them if the key is unavailable.
 
 import type { X402Leg, X402Quote } from '@svc/api/x402'
 import { concat, toBase58, toBase64Url, utf8 } from '@svc/protocol/bytes'
@@ -18,7 +18,7 @@ interface Jws {
   signature: string
 }
 
-/** The same for the same receipt and key. */
+/** Deterministic for the same receipt and key. */
 export async function x402Receipt(
   { statementKeys, log }: Context,
   resourceUrl: string,
@@ -30,7 +30,7 @@ export async function x402Receipt(
   try {
     return { format: 'jws', signature: await jws(await statementKeys.current(), payload) }
   } catch (err) {
-    log.warn({ err }, 'a purchase is answered without the receipt of the extension offer-receipt')
+    log.warn({ err }, 'cannot sign an offer-receipt receipt; the purchase is answered without it')
     return null
   }
 }
@@ -42,17 +42,17 @@ const SCHEMA = {
   required: ['offers'],
 }
 
-/** An offer names no quote, so all of one minute and price share a signature. */
+/** An offer names no quote, so all offers of one minute and price share a signature. */
 const SHARED_SECONDS = 60
 
-/** An offer for each leg of a quote; none where the key cannot be reached. `expiresAt` in Unix seconds. */
+/** An offer for each leg of a quote; none if the key is unavailable. `expiresAt` is in Unix seconds. */
 export async function signOffers(
   context: Context,
   { resource, accepts }: Pick<X402Quote, 'resource' | 'accepts'>,
   expiresAt: number,
 ): Promise<Pick<X402Quote['extensions'], 'offer-receipt'>> {
   const { statementKeys, log } = context
-  // A signer that does not answer would hold up every quote.
+  // An unresponsive signer would delay every quote.
   if ((await statementKeys.health()) === 'failing') return {}
   const validUntil = expiresAt - (expiresAt % SHARED_SECONDS)
   try {
@@ -61,7 +61,7 @@ export async function signOffers(
     const offers = signed.map((signature, acceptIndex) => ({ format: 'jws' as const, acceptIndex, signature }))
     return { 'offer-receipt': { info: { offers }, schema: SCHEMA } }
   } catch (err) {
-    log.warn({ err }, 'a quote is answered without the offers of the extension offer-receipt')
+    log.warn({ err }, 'cannot sign offer-receipt offers; the quote is answered without them')
     return {}
   }
 }
@@ -87,7 +87,7 @@ async function jws(key: StatementKey, payload: Record<string, Json>): Promise<st
   return `${signed}.${toBase64Url(await key.sign(utf8(signed)))}`
 }
 
-/** Holds the public key itself: clients compare it with those of GET /v1/keys. */
+/** Contains the public key itself: clients compare it with the keys of GET /v1/keys. */
 function didKey(publicKey: Uint8Array): string {
   const name = `z${toBase58(concat(ED25519, publicKey))}`
   return `did:key:${name}#${name}`

@@ -1,4 +1,4 @@
-// The 402 of the x402 endpoint: a quote whose legs stock x402 clients can sign for.
+// The 402 response of the x402 endpoint: a quote whose legs stock x402 clients can sign.
 
 import type { Body } from '@svc/api/endpoint'
 import type { Quote } from '@svc/api/purchases'
@@ -24,8 +24,9 @@ export type X402Order = Body<typeof buyStorage>
 export type Offer = Answer<JsonText<X402Quote>>
 
 /**
- * Under an Idempotency-Key, a call that is repeated gets the same quote, also once it is paid: a key may be guessed, and
- * the receipt is for its payer (ADD-13). A stock client signs once more, is recognized by that, and pays nothing.
+ * Under an Idempotency-Key, a repeated call gets the same quote, even once it is paid: a key may be guessed, and only
+ * the payer may get the receipt (ADD-13). A stock client then signs again, is recognized by its signature, and pays
+ * nothing.
  */
 export async function offer(context: Context, order: X402Order, wire: WireRequest): Promise<Offer> {
   const { db } = context.database
@@ -41,7 +42,7 @@ export async function offer(context: Context, order: X402Order, wire: WireReques
       Boolean((await findReceiptOfRequest(db, pay_req_id)) ?? (await findSettlement(db, pay_req_id))),
   })
   if (await findReceiptOfRequest(db, request.pay_req_id)) return offered(context, request)
-  // Throws while a payment is under way: what is signed then would be refused.
+  // Throws while a payment is in progress: a new signature would be rejected.
   const earlier = await resumeSettlement(context, request)
   if (isOpen(earlier)) throw earlierPaymentOpen(earlier.network, earlier.open)
   return offered(context, request)
@@ -66,8 +67,8 @@ function paymentRequired(quote: X402Quote, error?: string): string {
 }
 
 /**
- * The same quote while it can be paid, because it is paid once at most; otherwise a new one. Not instead of a renewal:
- * what is sold here is a new locker.
+ * Returns the same quote while it can be paid, because it is paid at most once; otherwise a new one. Never for a
+ * renewal, because this endpoint sells only new lockers.
  */
 export async function withOffer(
   context: Context,
@@ -77,9 +78,9 @@ export async function withOffer(
 ): Promise<ServiceError> {
   const { db } = context.database
   const receipt = await findReceiptOfRequest(db, request.pay_req_id)
-  // What was sent before may still pay: nothing must be signed beside it.
+  // An earlier payment may still succeed: nothing else must be signed.
   if (!receipt && (await findSettlement(db, request.pay_req_id))) return refusal
-  // The signature may be for any quote of this gateway.
+  // The signature may belong to any quote of this gateway.
   const { svc } = (JSON.parse(request.quote) as X402Quote | Quote).extensions
   if ('renewal' in svc) return refusal
   const isPayable = !receipt && svc.info.flow === 'sign-and-repeat' && unixNow(context) <= request.expires_at
@@ -87,7 +88,7 @@ export async function withOffer(
     const payable = isPayable ? request : await newStoredRequest(context, order)
     return refusal.offering(paymentRequired(JSON.parse(payable.quote), refusal.reason))
   } catch (error) {
-    // The refusal counts, even where nothing can be sold right now.
+    // The rejection takes precedence, even if nothing can be sold at the moment.
     if (error instanceof ServiceError) return refusal
     throw error
   }
@@ -136,7 +137,9 @@ const STEPS = [
   'The answer has the receipt and the locker_id: the locker is open, and next_step says how to store the first file.',
 ]
 
-/** The exact scheme moves EVM tokens by EIP-3009 and dollar tokens of the Solana family. Null for all other legs. */
+/**
+ * The exact scheme supports EVM tokens with EIP-3009 and dollar tokens of the Solana family. Null for all other legs.
+ */
 function signableLeg({ settlers }: Context, leg: PricedLeg, payReqId: string): X402Leg | null {
   const { network, pricing, domainVersion: version } = leg.of
   const settler = settlers.get(network)
@@ -150,11 +153,11 @@ function signableLeg({ settlers }: Context, leg: PricedLeg, payReqId: string): X
 }
 
 /**
- * The extensions of x402 that the header of an offer announces. Clients send them back with their signature, and headers
- * are limited (ADD-01), so they are short. Signed offers are in the body.
+ * The x402 extensions that the header of an offer announces. Clients return them with their signature, and the size of
+ * headers is limited (ADD-01), so they are short. Signed offers are in the body.
  */
 const ANNOUNCED = {
-  /** A client may name its purchase; the same name is paid once (`payment-identifier.ts`). */
+  /** A client may name its purchase; each name is paid once (`payment-identifier.ts`). */
   'payment-identifier': {
     info: { required: false },
     schema: {
@@ -166,7 +169,7 @@ const ANNOUNCED = {
       required: ['required'],
     },
   },
-  /** For catalogues: how the request is made. The example of the answer is in the interface description. */
+  /** For catalogues: describes the request. The API description contains an example of the answer. */
   bazaar: {
     info: { input: { type: 'http', method: 'POST', bodyType: 'json', body: { units: 1 } }, output: { type: 'json' } },
     schema: {

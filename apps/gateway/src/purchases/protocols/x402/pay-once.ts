@@ -1,4 +1,4 @@
-// What a payment that its payer has only signed buys: the receipt, and the locker for the wallet that paid.
+// Completes a purchase with a signed payment: the receipt, and the locker for the wallet that paid.
 
 import { createFile } from '@svc/api/files'
 import { signedProvision } from '@svc/api/lockers'
@@ -13,7 +13,7 @@ import { settlePayment } from './settle.ts'
 import type { Settler, SignedPayment } from './settler.ts'
 import { findSettlement } from './store.ts'
 
-/** The receipt of a signed payment: settled now, or before. */
+/** The receipt of a signed payment, settled now or earlier. */
 export async function payOnce(context: Context, payment: SignedPayment, settler: Settler): Promise<Settled> {
   const existing = await findReceiptOfRequest(context.database.db, payment.request.pay_req_id)
   const settled = existing ? earlier(existing) : await settlePayment(context, payment)
@@ -23,9 +23,9 @@ export async function payOnce(context: Context, payment: SignedPayment, settler:
 }
 
 /**
- * Somebody else may have paid the quote, or the settlement that was resumed may be theirs. The receipt is for who sends
- * the payment that was settled, or another one that the payer signed (ADD-13). Where this payment was sent as well, it is
- * a second one of the quote: its outcome is found out first, and what it has paid is noted for refund.
+ * Another payer may have paid the quote, or own the resumed settlement. The receipt goes only to the sender of the
+ * settled payment, or of another payment by the same payer (ADD-13). If this payment was sent as well, it is a second
+ * payment of the quote: its outcome is determined first, and its amount is recorded for refund.
  */
 async function requirePayer(
   context: Context,
@@ -43,8 +43,8 @@ async function requirePayer(
 type Opened = Pick<X402Purchase, 'locker_id' | 'next_step'>
 
 /**
- * The locker that a buyer is answered with. What was paid stays paid: where the owner has too many lockers, the answer
- * says so.
+ * The locker in the answer to a buyer. The payment is final: if the owner has too many lockers, the answer explains how
+ * to open it later.
  */
 export async function openLocker(context: Context, request: PayRequest, { receipt, locker }: Settled): Promise<Opened> {
   const made = locker ?? (await createLockerOf(context, request, receipt))
@@ -52,7 +52,7 @@ export async function openLocker(context: Context, request: PayRequest, { receip
   const { baseUrl } = context.config.http
   if (made.outcome === 'refused') {
     const { path, auth } = signedProvision
-    const what = `Open the locker once you may have another: ${made.refusal.message}. The receipt stays good.`
+    const what = `Open the locker later: ${made.refusal.message}. The receipt remains valid.`
     return { locker_id: null, next_step: { what, ...signed, url: baseUrl + path, ops: [...auth.ops] } }
   }
   const { locker_id } = made.locker
@@ -62,7 +62,9 @@ export async function openLocker(context: Context, request: PayRequest, { receip
   return { locker_id, next_step: { what, ...signed, url, ops: [...createFile.auth.ops] } }
 }
 
-/** Opens it or finds it open, so that a buyer who repeats a payment after an interruption finds the same. */
+/**
+ * Opens the locker or finds it open, so that a buyer who repeats a payment after an interruption gets the same answer.
+ */
 async function createLockerOf(
   { database, config, continuity, now }: Context,
   request: PayRequest,

@@ -1,8 +1,8 @@
-// The extension payment-identifier: a client names its purchase, so that trying again with another quote pays nothing.
+// The extension payment-identifier: a client names its purchase, so that a retry with another quote pays nothing.
 
 import { ServiceError } from '@svc/service/service-error'
 import { type Context, unixNow } from '../../../context.ts'
-import { KEY_KEPT_SECONDS } from '../../idempotency.ts'
+import { KEY_LIFETIME_SECONDS } from '../../idempotency.ts'
 import {
   findIdempotencyKey,
   findPayRequest,
@@ -14,8 +14,8 @@ import {
 import { findSettlement } from './store.ts'
 
 /**
- * The quote that an identifier stands for, for a day: this one, or an earlier one that was paid under it, or may have
- * been. An identifier of another order is refused, and so is one whose quote can still be paid.
+ * The quote of an identifier, for a day: this quote, or an earlier one that was paid, or may have been, under the
+ * identifier. Rejects an identifier of a different order or of a quote that can still be paid.
  */
 export async function identifiedQuote(context: Context, id: string, request: PayRequest): Promise<PayRequest> {
   const { db, commit } = context.database
@@ -23,10 +23,10 @@ export async function identifiedQuote(context: Context, id: string, request: Pay
   const { pay_req_id } = request
   for (;;) {
     const now = unixNow(context)
-    const kept = await findIdempotencyKey(db, idempotency_key)
-    if (kept?.pay_req_id === pay_req_id) return request
-    const isKept = kept !== null && kept.created_at > now - KEY_KEPT_SECONDS
-    const earlier = isKept ? await findPayRequest(db, kept.pay_req_id) : null
+    const stored = await findIdempotencyKey(db, idempotency_key)
+    if (stored?.pay_req_id === pay_req_id) return request
+    const isCurrent = stored !== null && stored.created_at > now - KEY_LIFETIME_SECONDS
+    const earlier = isCurrent ? await findPayRequest(db, stored.pay_req_id) : null
     if (earlier) {
       const isSameOrder = earlier.units === request.units && earlier.provider === request.provider
       const isUsed = await isPaid(context, earlier)
@@ -34,11 +34,11 @@ export async function identifiedQuote(context: Context, id: string, request: Pay
       if (isUsed || now <= earlier.expires_at) throw identifierConflict()
     }
     const taken = { idempotency_key, body_sha256: '', pay_req_id, created_at: now }
-    if (await commit((tx) => takeIdempotencyKey(tx, taken, kept?.pay_req_id ?? null))) return request
+    if (await commit((tx) => takeIdempotencyKey(tx, taken, stored?.pay_req_id ?? null))) return request
   }
 }
 
-/** After a payment that never pays, the identifier may be used with another quote. */
+/** After a payment that can never pay, the identifier may be used with another quote. */
 export async function releaseIdentifier(context: Context, id: string, request: PayRequest): Promise<void> {
   if (await isPaid(context, request)) return
   await context.database.commit((tx) => releaseIdempotencyKey(tx, keyOf(id), request.pay_req_id))
@@ -49,13 +49,17 @@ async function isPaid({ database }: Context, { pay_req_id }: PayRequest): Promis
   return Boolean((await findReceiptOfRequest(db, pay_req_id)) ?? (await findSettlement(db, pay_req_id)))
 }
 
-/** With a space, which no Idempotency-Key has. */
+/** Contains a space, which no Idempotency-Key does. */
 function keyOf(id: string): string {
   return `payment-identifier ${id}`
 }
 
 export function identifierConflict(): ServiceError {
-  return new ServiceError('idempotency_conflict', 'this payment identifier is of another purchase; nothing was sent', {
-    hint: 'repeat the PAYMENT-SIGNATURE that came with it first, or name a new purchase with a new identifier',
-  })
+  return new ServiceError(
+    'idempotency_conflict',
+    'this payment identifier belongs to another purchase; nothing was sent',
+    {
+      hint: 'repeat the first PAYMENT-SIGNATURE with this identifier, or use a new identifier for a new purchase',
+    },
+  )
 }

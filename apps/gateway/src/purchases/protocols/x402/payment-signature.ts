@@ -5,7 +5,7 @@ import { parseStrictJson } from '@svc/protocol/strict-json'
 import { schemaCheck } from '@svc/service/http/validate'
 import { malformedPayment, notSettled, onlyVersion2 } from './errors.ts'
 
-/** Twice what stock clients send with our longest quote. */
+/** Twice the size that stock clients send with our longest quote. */
 const MAX_CHARACTERS = 12_288
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
 
@@ -19,7 +19,7 @@ export function readPaymentSignature(header: string | string[]): PaymentSignatur
   if ((signature as { x402Version?: unknown } | null)?.x402Version === 1) throw onlyVersion2('PAYMENT-SIGNATURE')
   const problem = objection(signature)
   if (problem) throw malformedPayment(`is not an x402 version 2 payment: ${problem}`)
-  return signature as PaymentSignature // by its schema
+  return signature as PaymentSignature // validated by the schema
 }
 
 function parsed(bytes: Buffer): unknown {
@@ -30,13 +30,13 @@ function parsed(bytes: Buffer): unknown {
   }
 }
 
-/** The leg as we offered it. Clients repeat the whole leg; only these fields are compared. */
+/** The leg as offered. Clients repeat the whole leg; only these fields are compared. */
 export function signedLeg(accepts: readonly X402Leg[], { accepted }: PaymentSignature): X402Leg {
   const leg = accepts.find((offered) =>
     (['scheme', 'network', 'amount', 'asset', 'payTo'] as const).every((field) => offered[field] === accepted[field]),
   )
-  if (!leg) throw notSettled({ why: 'invalid', reason: 'leg_not_in_quote' }, accepts[0] as X402Leg) // every quote has one
-  // Legs of plain quotes take a transaction; those of release 1.0.0 could be signed for on the EVM chain.
+  if (!leg) throw notSettled({ why: 'invalid', reason: 'leg_not_in_quote' }, accepts[0] as X402Leg) // every quote has a leg
+  // Legs of plain quotes require a transaction; those of release 1.0.0 could be signed on the EVM chain.
   if (leg.extra.feePayer === undefined && leg.extra.version === undefined)
     throw notSettled({ why: 'invalid', reason: 'leg_not_signable' }, leg)
   return leg

@@ -1,11 +1,11 @@
-// From a signed payment to its receipt. A settlement is noted before it is sent. After an interruption the noted
-// transaction is resolved on chain before another is sent for the quote.
+// From a signed payment to its receipt. A settlement is recorded before it is sent. After an interruption, the recorded
+// transaction is resolved on chain before another one is sent for the quote.
 
 import type { Network } from '@svc/api/networks'
 import { quotedLeg } from '@svc/payments/selling/confirm'
 import { quoteExpired } from '@svc/payments/selling/errors'
 import { ServiceError } from '@svc/service/service-error'
-import { checkBudget, giveBack, HOUR, type Limit, type Refusal, spend } from '../../../budgets/budgets.ts'
+import { checkBudget, HOUR, type Limit, type Refusal, releaseSpending, spend } from '../../../budgets/budgets.ts'
 import { type Context, unixNow } from '../../../context.ts'
 import { findReceiptOfRequest, type PayRequest, takeAuthorization } from '../../store.ts'
 import { RESUME_SECONDS } from '../../sweep.ts'
@@ -30,7 +30,7 @@ import {
   insertSettlement,
   replaceTransaction,
   type Settlement,
-  type SettlementPlace,
+  type SettlementPosition,
 } from './store.ts'
 
 export async function settlePayment(context: Context, payment: SignedPayment): Promise<Settled> {
@@ -42,7 +42,7 @@ export async function settlePayment(context: Context, payment: SignedPayment): P
   const earlier = await resumeSettlement(context, request)
   if (isSettled(earlier)) return earlier
   const open = isOpen(earlier) ? earlier : null
-  // Only the payment that is still open may be sent again, also after the quote: it was good once.
+  // Only the payment that is still open may be sent again, even after the quote has expired: it was valid once.
   if (open && quoteOfPayment === null) throw earlierPaymentOpen(open.network, open.open)
   if (!open && unixNow(context) > request.expires_at)
     return claimEarlier(context, payment, quoteExpired(request.expires_at, unixNow(context)))
@@ -56,7 +56,7 @@ export async function settlePayment(context: Context, payment: SignedPayment): P
     limits: [addressLimit(context, payment)],
   })
   if (overBudget) throw tooManyFailed(overBudget, network, unixNow(context))
-  const refusal = await settler.settle({ ...payment, note: noteFor(context, payment, open?.settlement) })
+  const refusal = await settler.settle({ ...payment, note: recorderOf(context, payment, open?.settlement) })
   const settlement = await findSettlement(db, request.pay_req_id)
   const isSent = settlement && settlement.tx !== open?.settlement.tx
   if (refusal?.why === 'unavailable' && !isSent) throw notSettled(refusal, leg)
@@ -68,7 +68,7 @@ export async function settlePayment(context: Context, payment: SignedPayment): P
   throw notSettled(
     outcome === 'failed'
       ? { why: 'invalid', reason: 'transaction_failed' }
-      : { why: 'unavailable', problem: 'the chain did not take the transaction' },
+      : { why: 'unavailable', problem: 'the chain rejected the transaction' },
     leg,
   )
 
@@ -77,7 +77,7 @@ export async function settlePayment(context: Context, payment: SignedPayment): P
   }
 }
 
-/** An authorization that may be sent for longer than it is looked for could pay without a receipt. */
+/** An authorization that outlives the search for it could pay without a receipt. */
 function requireShortLife(context: Context, { payload, leg }: SignedPayment): void {
   if (!('authorization' in payload)) return
   if (BigInt(payload.authorization.validBefore) <= BigInt(unixNow(context) + RESUME_SECONDS)) return
@@ -91,51 +91,51 @@ export async function resumeSettlement(context: Context, request: PayRequest): P
   const { tx, network } = settlement
   const leg = paidLeg(request, settlement)
   const { outcome } = await context.sales.reader(leg.network).read(tx, leg)
-  // A gateway may have stopped between noting and sending. What has paid the quote since must not be paid again.
+  // A gateway may have stopped between recording and sending. If the quote was paid since, it must not be paid again.
   if (outcome === 'not_found' && !(await findReceiptOfRequest(context.database.db, request.pay_req_id)))
     await settlerOf(context, network)?.resend(settlement)
   return finishSettlement(context, request, settlement)
 }
 
-const RESUMED_AT_ONCE = 50
+const RESUME_BATCH = 50
 
 /**
- * Finishes the settlements of buyers who did not come back: every buyer who paid gets a receipt and a locker. All of them,
- * in pages: after an outage many wait, and those that cannot end yet must not hold up the others.
+ * Finishes the settlements of buyers who did not return: every buyer who paid gets a receipt and a locker. Pages
+ * through all of them: after an outage many wait, and those that cannot finish yet must not delay the others.
  */
-export async function resumeSettlements(context: Context, atOnce = RESUMED_AT_ONCE): Promise<void> {
+export async function resumeSettlements(context: Context, batchSize = RESUME_BATCH): Promise<void> {
   const now = unixNow(context)
   const expired = { after: now - RESUME_SECONDS, before: now }
-  let place: SettlementPlace | null = null
+  let position: SettlementPosition | null = null
   do {
-    const page = await findOpenSettlements(context.database.db, expired, atOnce, place)
+    const page = await findOpenSettlements(context.database.db, expired, batchSize, position)
     await Promise.all(page.requests.map((request) => resumeQuietly(context, request)))
-    place = page.last
-  } while (place)
+    position = page.last
+  } while (position)
 }
 
 async function resumeQuietly(context: Context, request: PayRequest): Promise<void> {
   try {
     await resumeSettlement(context, request)
   } catch (error) {
-    // It is still pending, or was refused: the buyer would get the same answer.
+    // It is still pending or was rejected: the buyer would get the same answer.
     if (!(error instanceof ServiceError)) throw error
   }
 }
 
 /**
- * Notes a payment and counts its fee, which is given back when the payment succeeds: a payer may let payments fail after
- * they were simulated, and each costs the gateway a fee (T-34). Throws, with nothing noted, where too many have failed.
- * From then on its authorization is for this quote alone, no matter who sends it (T-46). `failed` is an earlier attempt of the
- * same payment, whose fee is lost.
+ * Records a payment and counts its fee, which is released when the payment succeeds: a payer may let payments fail
+ * after simulation, and each costs the gateway a fee (T-34). Throws, recording nothing, when too many have failed. From
+ * then on its authorization belongs to this quote alone, no matter who sends it (T-46). `failed` is an earlier attempt
+ * of the same payment, whose fee is lost.
  */
-function noteFor(context: Context, payment: SignedPayment, failed?: Settlement): SettlementOrder['note'] {
+function recorderOf(context: Context, payment: SignedPayment, failed?: Settlement): SettlementOrder['note'] {
   const { pay_req_id } = payment.request
   const { network: on } = quotedLeg(payment.leg)
   const network = on.name
   const authorization_id = authorizationOf({ network, payment_id: payment.id })
   return async ({ payer, maxFee, ...sent }, replacing) => {
-    const noted = await context.database.commit(async (tx): Promise<boolean | Refusal> => {
+    const recorded = await context.database.commit(async (tx): Promise<boolean | Refusal> => {
       const settlement = {
         pay_req_id,
         network,
@@ -145,11 +145,11 @@ function noteFor(context: Context, payment: SignedPayment, failed?: Settlement):
         ...sent,
       }
       const previous = replacing ?? failed?.tx
-      const isNoted = await (previous === undefined
+      const isRecorded = await (previous === undefined
         ? insertSettlement(tx, settlement)
         : replaceTransaction(tx, settlement, previous))
-      if (!isNoted) return false
-      if (replacing !== undefined) await giveBack(tx, replacing)
+      if (!isRecorded) return false
+      if (replacing !== undefined) await releaseSpending(tx, replacing)
       const limits = [payerLimit(context, payer), addressLimit(context, payment)]
       const refusal = await spend(tx, context, { budget: budgetOf(on), tx: sent.tx, amount: maxFee, limits })
       if (refusal) {
@@ -159,11 +159,11 @@ function noteFor(context: Context, payment: SignedPayment, failed?: Settlement):
       }
       if (!authorization_id || (await takeAuthorization(tx, { network, authorization_id, pay_req_id }))) return true
       await deleteSettlement(tx, settlement)
-      await giveBack(tx, sent.tx)
+      await releaseSpending(tx, sent.tx)
       return false
     })
-    if (typeof noted === 'object') throw tooManyFailed(noted, on, unixNow(context))
-    return noted
+    if (typeof recorded === 'object') throw tooManyFailed(recorded, on, unixNow(context))
+    return recorded
   }
 }
 

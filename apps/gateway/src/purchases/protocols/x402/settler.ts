@@ -1,4 +1,4 @@
-// The interface of settlers: they send payments that the payer has only signed.
+// The interface of settlers, which send payments that a payer has only signed.
 
 import type { EvmPayload, SvmPayload, X402Leg } from '@svc/api/x402'
 import type { Outcome } from '@svc/payments/transactions'
@@ -9,29 +9,29 @@ import type { Settlement } from './store.ts'
 
 /** Settles payments on one chain. Settling twice is harmless: a chain executes a signed payment once. */
 export interface Settler {
-  /** The account that pays the network fee, where legs must name it. */
+  /** The account that pays the network fee, if legs must name it. */
   feePayer: string | null
-  /** The same id for the same payment, whatever request it comes with; null for a payload of another chain. */
+  /** Identifies a payment independently of its request; null for a payload of another chain. */
   paymentId(payload: EvmPayload | SvmPayload): string | null
-  /** The account that signed the payment, as receipts name payers; null for a signature that does not verify. */
+  /** The account that signed the payment, in the format of receipts; null for an invalid signature. */
   signer(payload: EvmPayload | SvmPayload, leg: X402Leg): Promise<string | null>
-  /** Whether the payment is for this leg, and not on chain yet, where anybody could have read it. */
+  /** Whether the payment is for this leg and not yet public on chain. */
   isUnsent(payload: EvmPayload | SvmPayload, leg: X402Leg): Promise<boolean>
-  /** Checks, notes and sends the payment, in this order. Null when it was sent, otherwise the reason. */
+  /** Checks, records and sends the payment, in this order. Null when it was sent, otherwise the reason. */
   settle(order: SettlementOrder): Promise<Refusal | null>
   resend(settlement: Settlement): Promise<void>
   /**
-   * The transaction on chain that made a payment of which nothing is noted: the database may have been set back since.
-   * `tx` is null where what was signed is used, and the transaction is not found. Null where it is not used, or not a
-   * payment of this leg. `since`, in Unix seconds: it was not made before. Throws `Refused`.
+   * The on-chain transaction of an unrecorded payment: the database may have been restored since. `tx` is null when the
+   * signature is used but the transaction is not found. Null when it is unused or does not pay this leg. The payment
+   * was made no earlier than `since`, in Unix seconds. Throws `Refused`.
    */
   findUse(payload: EvmPayload | SvmPayload, leg: X402Leg, since: number): Promise<{ tx: string | null } | null>
   /**
-   * Transactions of the payer that may have paid this leg, whatever was signed for it, the newest first or in no order.
-   * `since` as for `findUse`. Throws `Refused`.
+   * Transactions of the payer that may have paid this leg, whatever was signed for it, newest first or in no particular
+   * order. `since` as for `findUse`. Throws `Refused`.
    */
   findPayments(payload: EvmPayload | SvmPayload, leg: X402Leg, since: number): Promise<string[]>
-  /** The outcome of a payment whose noted transaction is not on the chain, or has failed there. */
+  /** The outcome of a payment whose recorded transaction is not on the chain or has failed. */
   outcome(settlement: Settlement, leg: X402Leg, hasFailed: boolean): Promise<SettlementOutcome>
 }
 
@@ -43,49 +43,52 @@ export interface SignedPayment {
   id: string
   /** The client's address, as rate limits count it. */
   address: string
-  /** Whether it came with an Idempotency-Key: then the call before it may be repeated. */
+  /** Whether it came with an Idempotency-Key: then an earlier call may be repeated. */
   isKeyed: boolean
 }
 
 export interface SettlementOrder {
   leg: X402Leg
   payload: EvmPayload | SvmPayload
-  /** Call it before sending. False when another transaction has been noted: then this one must not be sent. */
+  /** Call it before sending. False when another transaction has been recorded: then this one must not be sent. */
   note(sent: SentTransaction, replacing?: string): Promise<boolean>
 }
 
 interface SentTransaction {
   tx: string
-  /** Signed by all: it can be resent as it is. */
+  /** Fully signed: it can be resent unchanged. */
   raw: string
-  /** The height of the chain before it was sent. */
+  /** The height of the chain before sending. */
   height: number
   payer: string
-  /** The most that it costs the gateway, in lamports or gwei. */
+  /** The maximum cost for the gateway, in lamports or gwei. */
   maxFee: number
 }
 
 export type Refusal =
-  /** `problem` says more than the reason, to people. */
+  /** `problem` explains the reason to people. */
   | { why: 'invalid'; reason: string; problem?: string }
-  /** It was used before. Nobody may be asked to sign again: it may have paid. */
+  /** The signature is already used. The payer must not sign again: it may have paid. */
   | { why: 'used'; reason: string }
-  /** The payer's account holds too little of the asset. Null where the payer has no account for it. */
+  /** The payer's balance of the asset is too small. Null when the payer has no account for it. */
   | { why: 'insufficient_funds'; payer: string; available: bigint | null }
-  /** No node answered. */
+  /** No node responded. */
   | { why: 'unavailable'; problem: string }
   /** The gateway cannot pay the network fee. */
   | { why: 'unfunded' }
 
 export type SettlementOutcome =
-  /** `tx` made the payment; it may differ from the noted transaction. */
+  /** `tx` made the payment; it may differ from the recorded transaction. */
   | Outcome<{ tx: string }, unknown>
-  /** The payment was made, but the transaction that made it is not found among the blocks before this one. */
+  /** The payment was made, but its transaction is not among the blocks before this one. */
   | { outcome: 'searching'; searchedTo: number }
-  /** The noted transaction will not pay, but what was signed may still be sent by anybody, until then in Unix seconds. */
+  /**
+   * The recorded transaction will not pay, but anyone may still send the signed payment until this time, in Unix
+   * seconds.
+   */
   | { outcome: 'open'; until: number; hasFailed: boolean }
 
-/** Carries a refusal out of the facilitator, whose own answer would hide the reason. */
+/** Carries an error out of the facilitator, whose own answer would hide the reason. */
 export class Refused extends Error {
   readonly refusal: Refusal
 
@@ -120,7 +123,7 @@ export async function passesFacilitator(scheme: SchemeNetworkFacilitator, paymen
 }
 
 function facilitatorOf(scheme: SchemeNetworkFacilitator, { leg, payload }: Payment) {
-  const requirements: PaymentRequirements = { ...leg, network: leg.network as X402Network } // a CAIP-2 id of ours
+  const requirements: PaymentRequirements = { ...leg, network: leg.network as X402Network } // one of our CAIP-2 ids
   const facilitator = new x402Facilitator().register(requirements.network, scheme)
   return { facilitator, requirements, signed: { x402Version: 2, accepted: requirements, payload } }
 }

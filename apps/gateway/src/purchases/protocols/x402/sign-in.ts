@@ -1,4 +1,4 @@
-// The extension sign-in-with-x: a wallet signs a text that names this gateway (CAIP-122), and so shows what it has bought.
+// The extension sign-in-with-x: a wallet signs a text that names this gateway (CAIP-122) to list its purchases.
 
 import { NETWORKS, type Network } from '@svc/api/networks'
 import { SignIn, type SignInRequired } from '@svc/api/x402'
@@ -9,14 +9,14 @@ import { parseStrictJson } from '@svc/protocol/strict-json'
 import { schemaCheck } from '@svc/service/http/validate'
 import type { WalletText } from '../../../auth/callers.ts'
 
-const STATEMENT = 'Show what this wallet has bought. This pays nothing and allows no payment.'
+const STATEMENT = 'List the purchases of this wallet. This pays nothing and authorizes no payment.'
 const LIFETIME_SECONDS = 300
 const NONCE_BYTES = 16
 const MAX_CHARACTERS = 4096
 
 type Challenge = SignInRequired['extensions']['sign-in-with-x']
 
-/** Where wallets sign in. */
+/** The address where wallets sign in. */
 interface Resource {
   url: string
   /** Unix seconds. */
@@ -48,7 +48,7 @@ const SIGN_IN_SCHEMA = {
   required: ['domain', 'address', 'uri', 'version', 'chainId', 'type', 'nonce', 'issuedAt', 'signature'],
 }
 
-/** Why a sign-in is refused, in the words of the extension. */
+/** The reason why a sign-in is rejected, as an error code of the extension. */
 export class SignInRefused extends Error {
   readonly code: string
 
@@ -60,7 +60,7 @@ export class SignInRefused extends Error {
 
 const objection = schemaCheck(SignIn)
 
-/** Throws `SignInRefused`. Whether the wallet signed it, and only now, is left to check. */
+/** Throws `SignInRefused`. The caller still has to check the signature and that the sign-in is new. */
 export function readSignIn(header: string | string[], { url, now }: Resource): WalletText {
   const signIn = parsed(header)
   if (signIn.domain !== new URL(url).host)
@@ -68,21 +68,24 @@ export function readSignIn(header: string | string[], { url, now }: Resource): W
   if (signIn.uri !== url) throw new SignInRefused('invalid_siwx_uri_mismatch', 'it was signed for another address')
   const network = NETWORKS.find(({ caip2 }) => caip2 === signIn.chainId)
   if (network?.sigAlg !== sigAlgOf(signIn.address))
-    throw new SignInRefused('invalid_siwx_unsupported_chain', 'the address is of no chain that is paid on here')
+    throw new SignInRefused(
+      'invalid_siwx_unsupported_chain',
+      'the address belongs to no chain that this gateway supports',
+    )
   const { iat, exp } = timesOf(signIn, now)
   const { address: wallet, nonce, signature } = signIn
   return { wallet, bytes: utf8(signedText(signIn, network)), signature, nonce, iat, exp }
 }
 
 function parsed(header: string | string[]): SignIn {
-  if (typeof header !== 'string' || header.length > MAX_CHARACTERS) throw malformed('it is longer than one of ours')
+  if (typeof header !== 'string' || header.length > MAX_CHARACTERS) throw malformed('it is too long')
   try {
     const signIn = parseStrictJson(Buffer.from(header, 'base64'), MAX_CHARACTERS)
     const problem = objection(signIn)
-    if (!problem) return signIn as SignIn // by its schema
+    if (!problem) return signIn as SignIn // validated by the schema
     throw malformed(problem)
   } catch (error) {
-    throw error instanceof SignInRefused ? error : malformed('it is not base64 of JSON')
+    throw error instanceof SignInRefused ? error : malformed('it is not base64-encoded JSON')
   }
 }
 
@@ -90,18 +93,18 @@ function malformed(problem: string): SignInRefused {
   return new SignInRefused('invalid_siwx_malformed', problem)
 }
 
-/** Good for as long as a challenge is, whatever was signed. */
+/** Valid as long as a challenge, whatever was signed. */
 function timesOf({ issuedAt, expirationTime }: SignIn, now: number): { iat: number; exp: number } {
   const iat = Math.floor(Date.parse(issuedAt) / 1000)
   const exp = Math.min(Math.floor(Date.parse(expirationTime) / 1000), iat + LIFETIME_SECONDS)
-  if (Number.isNaN(exp)) throw malformed('its times are no dates')
+  if (Number.isNaN(exp)) throw malformed('its times are not valid dates')
   if (iat > now + MAX_CLOCK_LEAD_SECONDS)
-    throw new SignInRefused('invalid_siwx_issued_at_in_future', 'it is of the future: check your clock')
-  if (exp <= now) throw new SignInRefused('invalid_siwx_expired', `it is good for ${LIFETIME_SECONDS} s`)
+    throw new SignInRefused('invalid_siwx_issued_at_in_future', 'it was issued in the future: check your clock')
+  if (exp <= now) throw new SignInRefused('invalid_siwx_expired', `it is valid for ${LIFETIME_SECONDS} s`)
   return { iat, exp }
 }
 
-/** As EIP-4361 writes it, and the same for the primary chain. Fields that we do not ask for cannot be signed. */
+/** The format of EIP-4361, adapted to the primary chain. Fields that we do not request are not supported. */
 function signedText({ domain, uri, address, nonce, issuedAt, expirationTime }: SignIn, network: Network): string {
   const [kind, chain] =
     network.family === 'evm' ? ['Ethereum', network.chainId] : ['Solana', network.caip2.split(':')[1]]

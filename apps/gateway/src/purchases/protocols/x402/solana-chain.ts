@@ -8,7 +8,7 @@ import { describeRefusal } from '@svc/payments/solana/payer-node'
 import { equalBytes, fromBase58 } from '@svc/protocol/bytes'
 import { type Refusal, Refused } from './settler.ts'
 
-/** The owner of a token account and its amount, in a row. */
+/** The owner of a token account, followed by its amount. */
 const HOLDING = { offset: 32, length: 40 }
 const OWNER_BYTES = 32
 
@@ -18,19 +18,19 @@ const UNFUNDED = /^"(?:InsufficientFundsForFee|AccountNotFound)"$|^\{"Insufficie
 /** A payer who repeats a call has made few transactions since. */
 const MAX_HISTORY = 100
 
-/** A transaction is valid for 150 blocks after its blockhash. We allow as many again for a node that lags. */
+/** A transaction is valid for 150 blocks after its blockhash. The limit is doubled for lagging nodes. */
 const LIFE_BLOCKS = 300
 
 const ALREADY_PROCESSED = '"AlreadyProcessed"'
 
-/** What a payment takes: this amount from the owner's token account. */
+/** The source of a payment: this amount from the owner's token account. */
 export interface Source {
   account: string
   owner: string
   amount: bigint
 }
 
-/** The questions and transactions of the Solana settler. Throws `Refused` when no node answers. */
+/** The queries and transactions of the Solana settler. Throws `Refused` when no node responds. */
 export function createSolanaChain(network: SolanaNetwork, { rpcUrls, quorum }: ChainNodes) {
   const nodes = createSolanaNodes(network, rpcUrls, { quorum })
 
@@ -52,23 +52,25 @@ export function createSolanaChain(network: SolanaNetwork, { rpcUrls, quorum }: C
       const problem = describeRefusal(error, coinOf(network).ticker)
       return { why: 'invalid', reason: 'transaction_simulation_failed', problem }
     }
-    // The node that simulated it is ahead of those that were asked now.
-    if (holding === null) return { why: 'unavailable', problem: 'the paying account does not show yet' }
+    // The simulating node is ahead of the nodes that responded now.
+    if (holding === null) return { why: 'unavailable', problem: 'the paying account is not visible yet' }
     const key = fromBase58(owner, OWNER_BYTES)
-    // A delegate may move the tokens of another owner; then it is unclear who buys (AMB-75).
+    // A delegate may move the tokens of another owner, which leaves the buyer unclear (AMB-75).
     if (key === null || !equalBytes(holding.owner, key)) return { why: 'invalid', reason: 'payer_unclear' }
     return null
   }
 
-  /** Whether a node has it in a block, without an error. That no node has it counts if the others are no quorum. */
+  /**
+   * Whether a node has the transaction in a block, without an error. Its absence counts only with a quorum of nodes.
+   */
   async function isOnChain(tx: string): Promise<boolean> {
     const sightings = (await nodes.sightings([{ tx }]))[0] ?? []
     if (sightings.some(({ status }) => status?.error === null)) return true
     if (sightings.length > rpcUrls.length - quorum) return false
-    throw new ChainUnavailable('too few nodes of the primary chain answer')
+    throw new ChainUnavailable('too few nodes of the primary chain respond')
   }
 
-  /** The last of an account that succeeded. */
+  /** The most recent successful transactions of an account. */
   async function withMemo(account: string, wanted: string): Promise<string[]> {
     const found = await nodes.history(account, { limit: MAX_HISTORY })
     return found.filter(({ memo, hasFailed }) => !hasFailed && memo?.includes(wanted)).map(({ tx }) => tx)
@@ -77,10 +79,10 @@ export function createSolanaChain(network: SolanaNetwork, { rpcUrls, quorum }: C
   return {
     withMemo: (account: string, wanted: string) => withMemo(account, wanted).catch(rejectAsRefused),
     isOnChain: (tx: string) => isOnChain(tx).catch(rejectAsRefused),
-    /** Why a transaction must not be sent; null when it may be sent. */
+    /** The reason why a transaction must not be sent; null when it may be sent. */
     objection: (raw: string, source: Source) => objection(raw, source).catch((error) => refusedBy(error).refusal),
     height: () => nodes.height().catch(rejectAsRefused),
-    /** Whether a transaction that was sent at a height is on no chain and never will be. */
+    /** Whether a transaction that was sent at a height is not on the chain and never will be. */
     async hasExpired(tx: string, height: number): Promise<boolean> {
       const sent = { tx, first_height: height, last_valid_height: height + LIFE_BLOCKS }
       return (await outcomesOf(nodes, [sent]))[0]?.outcome === 'expired'

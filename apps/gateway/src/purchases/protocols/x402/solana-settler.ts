@@ -1,5 +1,5 @@
-// x402's exact scheme on chains of the Solana family: the payer signs a token transfer, and the gateway adds its signature as fee
-// payer and sends it.
+// x402's exact scheme on chains of the Solana family: the payer signs a token transfer, and the gateway adds its
+// signature as fee payer and sends it.
 
 import { hash } from 'node:crypto'
 import {
@@ -28,7 +28,7 @@ import {
 } from './settler.ts'
 import { createSolanaChain } from './solana-chain.ts'
 
-/** Limits what a payer can make us spend: at most 20,000 lamports besides the fee for two signatures. */
+/** Limits the cost that a payer can cause: at most 20,000 lamports besides the fee for two signatures. */
 const LIMITS = { maxPriorityFeeMicroLamports: 50_000, maxComputeUnits: 400_000, maxRequiredSignatures: 2 }
 const MAX_FEE = 30_000
 
@@ -60,16 +60,16 @@ export function createSolanaSettler(network: SolanaNetwork, nodes: ChainNodes, s
     },
     async isUnsent(payload, { extra }) {
       const decoded = 'transaction' in payload ? decode(payload.transaction) : null
-      // Each quote has a memo of its own.
+      // Each quote has its own memo.
       return extra.memo !== undefined && decoded?.memos.includes(extra.memo) === true
     },
     async settle(order) {
-      const { transaction } = order.payload as SvmPayload // `paymentId` has accepted it
+      const { transaction } = order.payload as SvmPayload // validated by `paymentId`
       if (decode(transaction)?.usesFeePayer) return { why: 'invalid', reason: 'fee_payer_in_instruction' }
       return settleChecked(order, transaction)
     },
     async findUse(payload, leg) {
-      // Our signature is its id, and nodes learn it: nothing is signed that would not be sent.
+      // Our signature is the transaction's id and becomes known to nodes: sign only what will be sent.
       if (!('transaction' in payload) || !(await isSound(payload, leg))) return null
       const { tx } = sign(payload.transaction)
       return (await chain.isOnChain(tx)) ? { tx } : null
@@ -85,7 +85,7 @@ export function createSolanaSettler(network: SolanaNetwork, nodes: ChainNodes, s
     },
   }
 
-  /** Whether it may be signed, whatever a simulation says: one that landed fails there. */
+  /** Whether it may be signed, whatever a simulation reports: a transaction that landed fails in the simulation. */
   async function isSound(payload: SvmPayload, leg: X402Leg): Promise<boolean> {
     if (decode(payload.transaction)?.usesFeePayer !== false) return false
     const scheme = new ExactSvmScheme(
@@ -117,15 +117,15 @@ export function createSolanaSettler(network: SolanaNetwork, nodes: ChainNodes, s
           const { tx, raw } = sign(transaction)
           try {
             const payer = sourceOf(transaction).owner
-            const noted = { tx, raw, height: await chain.height(), payer, maxFee: MAX_FEE }
-            await noteAndSend(noted, { note: order.note, send: () => chain.send(raw) })
+            const recorded = { tx, raw, height: await chain.height(), payer, maxFee: MAX_FEE }
+            await noteAndSend(recorded, { note: order.note, send: () => chain.send(raw) })
           } catch (error) {
             if (error instanceof Refused) refusal = error.refusal
             else failure = error
           }
           return tx
         },
-        // Our payment reader waits instead: it asks every node, at the configured commitment.
+        // Our payment reader waits instead: it queries every node, at the configured commitment.
         confirmTransaction: async () => {},
       },
       undefined,
@@ -143,7 +143,9 @@ async function notNeeded(): Promise<never> {
 
 interface Decoded {
   messageBytes: Uint8Array
-  /** An instruction names the fee payer. Stock wallets never do this, and a program could take the coins of a signer. */
+  /**
+   * An instruction names the fee payer. Stock wallets never do this, and a program could take the coins of a signer.
+   */
   usesFeePayer: boolean
   /** The accounts of the instruction where the scheme expects the transfer. */
   transfer: Address[]
@@ -151,7 +153,7 @@ interface Decoded {
   signatures: Readonly<Record<Address, SignatureBytes | null>>
 }
 
-/** The place of the payer among the accounts of the transfer. */
+/** The index of the payer among the accounts of the transfer. */
 const OWNER = 3
 
 function decode(transaction: string): Decoded | null {
@@ -177,7 +179,7 @@ function decode(transaction: string): Decoded | null {
   }
 }
 
-/** The paying token account and its signer. The facilitator has checked that the transfer is in its place. */
+/** The paying token account and its signer. The facilitator has checked the position of the transfer. */
 function sourceOf(transaction: string): { account: Address; owner: Address } {
   const transfer = decode(transaction)?.transfer ?? []
   const [account, owner] = [transfer[0], transfer[OWNER]]

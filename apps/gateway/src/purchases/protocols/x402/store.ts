@@ -44,8 +44,8 @@ export async function replaceTransaction(
   return numUpdatedRows > 0n
 }
 
-/** The payment was made. Where it was not found so far, the search goes on from here. */
-export async function noteSearch(tx: Tx, { pay_req_id, tx: sent }: Settlement, searched_to: number): Promise<void> {
+/** The payment was made. If its transaction is not found yet, the search resumes here. */
+export async function recordSearch(tx: Tx, { pay_req_id, tx: sent }: Settlement, searched_to: number): Promise<void> {
   await tx
     .updateTable('x402_settlements')
     .set({ searched_to })
@@ -58,23 +58,23 @@ export async function deleteSettlement(tx: Tx, { pay_req_id, tx: sent }: Settlem
   await tx.deleteFrom('x402_settlements').where('pay_req_id', '=', pay_req_id).where('tx', '=', sent).execute()
 }
 
-/** A quote among those with open settlements. */
-export interface SettlementPlace {
+/** A position in the list of quotes with open settlements. */
+export interface SettlementPosition {
   expires_at: number
   pay_req_id: string
 }
 
 /**
- * Quotes that have a settlement without a receipt, and expired in the given period; or before it, where the payment was
- * made and is being searched for. A settlement has none either where another transaction has paid its quote: until it is
- * noted for refund, or is known to move nothing. The newest first, from a place on; the requests of a page in no order.
+ * Quotes with a settlement but no receipt that expired in the given period; or earlier, if the payment was made and is
+ * being searched for. A settlement also has no receipt if another transaction paid its quote, until it is recorded for
+ * refund or proven to move nothing. Pages run from newest to oldest; a page itself is in no particular order.
  */
 export async function findOpenSettlements(
   db: Db,
   expired: { after: number; before: number },
   limit: number,
-  from: SettlementPlace | null,
-): Promise<{ requests: PayRequest[]; last: SettlementPlace | null }> {
+  from: SettlementPosition | null,
+): Promise<{ requests: PayRequest[]; last: SettlementPosition | null }> {
   const rows = await db
     .selectFrom('x402_settlements as s')
     .innerJoin('pay_requests as p', 'p.pay_req_id', 's.pay_req_id')

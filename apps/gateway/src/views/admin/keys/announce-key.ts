@@ -7,17 +7,17 @@ import { appendAudit } from '../audit.ts'
 
 interface Announcement {
   publicKeyHex: string
-  /** Unix seconds; the key signs from here on at the earliest. */
+  /** Unix seconds; the key signs from then on at the earliest. */
   start: number
   reason: string
 }
 
-/** Publishes a key as one that will sign. There is one at a time, so that nobody has to guess which comes next. */
+/** Announces a key that will sign. One key is announced at a time, so the next one is never ambiguous. */
 export async function announceKey(context: Context, actor: Actor, { publicKeyHex, start, reason }: Announcement) {
   const valid_from = isoSeconds(start)
   return context.continuity.changeAccess(async (tx, record) => {
     const known = (await allSigningKeys(tx)).find(({ public_key_hex }) => public_key_hex === publicKeyHex)
-    if (known) throw new Error('this key has signed already: a key that was replaced does not come back')
+    if (known) throw new Error('this key has already signed, and a replaced key cannot be used again')
     const announced_at = isoSeconds(unixNow(context))
     const key = { public_key_hex: publicKeyHex, purpose: 'statement', valid_from, announced_at }
     if (!(await insertAnnouncedKey(tx, key))) throw announcedAlready(namedKey(publicKeyHex).key_id)
@@ -29,7 +29,7 @@ export async function announceKey(context: Context, actor: Actor, { publicKeyHex
       reason,
       details: { public_key_hex: publicKeyHex, valid_from },
     })
-    // Another announcement has taken the audit log in the meantime.
+    // Another announcement may have had the audit lock in the meantime.
     const other = (await announcedKeys(tx)).find(({ public_key_hex }) => public_key_hex !== publicKeyHex)
     if (other) throw announcedAlready(namedKey(other.public_key_hex).key_id)
     return { ...namedKey(publicKeyHex), valid_from }
@@ -37,5 +37,5 @@ export async function announceKey(context: Context, actor: Actor, { publicKeyHex
 }
 
 function announcedAlready(keyId: string): Error {
-  return new Error(`${keyId} is announced already: rotate to it, or withdraw it with svc-gateway keys retire ${keyId}`)
+  return new Error(`${keyId} is already announced: rotate to it, or withdraw it with svc-gateway keys retire ${keyId}`)
 }

@@ -4,7 +4,7 @@ import { allSigningKeys, announcedKeys, deleteAnnouncedKey } from '../../../keys
 import type { Actor } from '../actors.ts'
 import { appendAudit } from '../audit.ts'
 
-/** Withdraws a key that was announced and will not be used. One that signs is retired by its successor. */
+/** Withdraws an announced key that will not be used. Its successor retires a key that signs. */
 export async function retireKey(context: Context, actor: Actor, keyId: string, reason: string) {
   return context.continuity.changeAccess(async (tx, record) => {
     const isIt = ({ public_key_hex }: { public_key_hex: string }) => namedKey(public_key_hex).key_id === keyId
@@ -12,7 +12,8 @@ export async function retireKey(context: Context, actor: Actor, keyId: string, r
     if (!announced) {
       const known = (await allSigningKeys(tx)).find(isIt)
       if (!known) throw new Error(`there is no key ${keyId}: see svc-gateway keys list`)
-      if (known.valid_to === null) throw new Error(`${keyId} signs now: svc-gateway keys rotate retires it`)
+      if (known.valid_to === null)
+        throw new Error(`${keyId} is the current key: use svc-gateway keys rotate to retire it`)
       return { changed: false, key_id: keyId, valid_to: known.valid_to }
     }
     await deleteAnnouncedKey(tx, announced.public_key_hex)

@@ -11,16 +11,16 @@ import { endorsementBy } from './rotate-key.ts'
 
 interface Order {
   keyId: string
-  /** Unix seconds: from here on the key may have been with a thief. */
+  /** Unix seconds: from then on a thief may have had the key. */
   since: number
   reason: string
-  /** The recovery key, where it is at hand: it also endorses the key that signs now. */
+  /** The recovery key, if available: it also endorses the current key. */
   recovery: KeySigner | null
 }
 
 /**
- * Publishes that a key was stolen (ADD-39). The key that signs now says so, and the recovery key where there is one. A
- * revocation is not taken back; a second one may name an earlier time.
+ * Publishes that a key was stolen (ADD-39), signed by the current key and, if available, the recovery key. A revocation
+ * is final; a second one may name an earlier time.
  */
 export async function revokeKey(context: Context, actor: Actor, { keyId, since, reason, recovery }: Order) {
   const { db } = context.database
@@ -29,21 +29,23 @@ export async function revokeKey(context: Context, actor: Actor, { keyId, since, 
   const active = keys.find(({ valid_to }) => valid_to === null)
   const revoked = keys.find(({ public_key_hex }) => namedKey(public_key_hex).key_id === keyId)
   if (!revoked) throw new Error(`there is no key ${keyId}: see svc-gateway keys list`)
-  if (!active || revoked === active) throw new Error(`${keyId} signs now: rotate to another key first, then revoke it`)
+  if (!active || revoked === active)
+    throw new Error(`${keyId} is the current key: rotate to another key first, then revoke it`)
   if (since > unixNow(context)) throw new Error('--since is in the future')
   const isKnownRecovery = !recovery || toHex(recovery.publicKey) === config.keys.recovery
-  if (!isKnownRecovery)
-    throw new Error('this is not the recovery key of RECOVERY_PUBLIC_KEY, which clients have pinned')
-  const signer = statementKeys.held(active.public_key_hex)
+  if (!isKnownRecovery) throw new Error('this key does not match RECOVERY_PUBLIC_KEY, which clients have pinned')
+  const signer = statementKeys.signerOf(active.public_key_hex)
   if (!signer)
-    throw new Error(`the private key of ${namedKey(active.public_key_hex).key_id}, which signs now, is not here`)
+    throw new Error(
+      `the private key of ${namedKey(active.public_key_hex).key_id}, the current key, is not on this machine`,
+    )
   const at = isoSeconds(unixNow(context))
   const earliest = isoSeconds(
     Math.min(since, ...(revoked.revoked_since ? [Date.parse(revoked.revoked_since) / 1000] : [])),
   )
   const revocations = [
     ...(await signedBy(context, signer, [{ hex: revoked.public_key_hex, since: earliest }], at)),
-    // What the stolen key said of other keys does not count any more.
+    // Revocations signed by the stolen key no longer count, so they are signed again.
     ...(await signedBy(context, signer, await revokedBy(context, revoked.public_key_hex), at)),
     ...(recovery ? await signedBy(context, recovery, [{ hex: revoked.public_key_hex, since: earliest }], at) : []),
   ]

@@ -10,26 +10,27 @@ import { appendAudit } from '../audit.ts'
 
 interface Rotation {
   reason: string
-  /** Before the announced time. */
+  /** Rotate before the announced time. */
   early: boolean
-  /** Without the word of the key before, because it is lost. */
+  /** Rotate without an endorsement by the previous key, because that key is lost. */
   unendorsed: boolean
 }
 
 /**
- * Makes the announced key the one that signs, in all replicas from their next signature on. The key before says so under
- * its signature, so that clients that pinned it follow by proof (ADD-37).
+ * Makes the announced key the current one, in all replicas from their next signature on. The previous key endorses it,
+ * so that clients that pinned the previous key can verify the change (ADD-37).
  */
 export async function rotateKey(context: Context, actor: Actor, { reason, early, unendorsed }: Rotation) {
   const { db } = context.database
   const active = (await allSigningKeys(db)).find(({ valid_to }) => valid_to === null)
   const [next] = await announcedKeys(db)
-  if (!active) throw new Error('no key signs yet: start the gateway first')
-  if (!next) throw new Error('no key is announced: svc-gateway keys new --out FILE')
+  if (!active) throw new Error('there is no current key: start the gateway first')
+  if (!next) throw new Error('no key is announced: run svc-gateway keys new --out FILE')
   const at = isoSeconds(unixNow(context))
-  if (at < next.valid_from && !early) throw new Error(`this key was announced for ${next.valid_from}: wait, or --early`)
+  if (at < next.valid_from && !early)
+    throw new Error(`this key was announced for ${next.valid_from}: wait, or use --early`)
   const [from, to] = [namedKey(active.public_key_hex), namedKey(next.public_key_hex)]
-  await requireHeld(
+  await requireSigner(
     context,
     to.public_key_hex,
     `set STATEMENT_KEY_NEXT_FILE to the file of ${to.key_id}, here and at all replicas`,
@@ -38,7 +39,7 @@ export async function rotateKey(context: Context, actor: Actor, { reason, early,
   await context.continuity.changeAccess(async (tx, record) => {
     const isMine = await handOver(tx, { from: from.public_key_hex, to: to.public_key_hex, at })
     if (!isMine || !(await deleteAnnouncedKey(tx, to.public_key_hex))) {
-      throw new Error('the keys have changed in the meantime: see svc-gateway keys list')
+      throw new Error('the keys have changed meanwhile: see svc-gateway keys list')
     }
     if (endorsement) await insertEndorsement(tx, endorsement)
     await record({ what: 'rotation', from: from.public_key_hex, to: to.public_key_hex, at, endorsement })
@@ -54,12 +55,12 @@ export async function rotateKey(context: Context, actor: Actor, { reason, early,
 }
 
 async function endorse(context: Context, fromHex: string, toHex: string, at: string): Promise<Endorsement> {
-  const advice = 'run this with the settings of the gateway; if the key is lost for good: --unendorsed'
-  const key = await requireHeld(context, fromHex, advice)
+  const advice = 'run this with the settings of the gateway, or with --unendorsed if the key is permanently lost'
+  const key = await requireSigner(context, fromHex, advice)
   return endorsementBy(context, key, toHex, { from: at, at })
 }
 
-/** By the key before, or by the recovery key, which may do it when the endorsed key signs already. */
+/** By the previous key, or by the recovery key, which may also endorse the current key. */
 export async function endorsementBy(
   { config }: Context,
   endorser: KeySigner,
@@ -78,9 +79,9 @@ export async function endorsementBy(
   return signedChange(body, await endorser.sign(endorsementMessage(body)))
 }
 
-async function requireHeld(context: Context, publicKeyHex: string, advice: string): Promise<KeySigner> {
-  const signer = context.statementKeys.held(publicKeyHex)
-  if (!signer) throw new Error(`the private key of ${namedKey(publicKeyHex).key_id} is not here: ${advice}`)
+async function requireSigner(context: Context, publicKeyHex: string, advice: string): Promise<KeySigner> {
+  const signer = context.statementKeys.signerOf(publicKeyHex)
+  if (!signer) throw new Error(`the private key of ${namedKey(publicKeyHex).key_id} is not on this machine: ${advice}`)
   await trySigner(signer)
   return signer
 }

@@ -1,4 +1,4 @@
-// What cannot be brought back is lost: the next statement of each proof follows on the last one that is known of.
+// Accepts as lost what cannot be restored: the next statement of each proof follows the last one known to exist.
 
 import { readJournal } from '@svc/database/journal/journal'
 import type { Context } from '../../../context.ts'
@@ -10,7 +10,7 @@ import type { Tx } from '../../../db/schema.ts'
 import { lockAttestation } from '../../../evidence/store.ts'
 import { findLockerOfReceipt } from '../../../lockers/store.ts'
 
-/** Returns how many proofs go on after a statement that is lost. */
+/** Returns how many proofs continue after a lost statement. */
 export async function acceptLosses(context: Context): Promise<number> {
   const last = new Map<string, NamedStatement>()
   for await (const statement of lostStatements(context))
@@ -22,20 +22,20 @@ export async function acceptLosses(context: Context): Promise<number> {
 
 async function* lostStatements({ database, continuity, primaryChain }: Context): AsyncGenerator<NamedStatement> {
   const { db } = database
-  const { place } = continuity
+  const { location } = continuity
   if (primaryChain) {
     const anchored = await unknownAnchors(db, primaryChain.nodes, primaryChain.signer).catch(() => null)
     yield* anchored?.statements ?? []
   }
-  if (!place) return
-  for await (const read of readJournal(place.folder, place.sealing, await readTo(db))) {
+  if (!location) return
+  for await (const read of readJournal(location.folder, location.sealing, await readTo(db))) {
     if (!('entry' in read)) continue
     const named = namedBy((JSON.parse(read.entry) as Entry).document)
     if (named) yield* await unknownStatements(db, [named])
   }
 }
 
-/** The line of a statement may be damaged, and that of its anchor not. */
+/** The line of a statement may be damaged while the line of its anchor is intact. */
 function namedBy(document: Document): NamedStatement | null {
   if (document.kind === 'publication') return publishedStatement(document.publication)
   if (document.kind !== 'statement') return null
@@ -43,7 +43,7 @@ function namedBy(document: Document): NamedStatement | null {
   return { proofId, digest, sequence: statement.sequence }
 }
 
-/** False where the proof is of no locker in this database: then nothing follows. */
+/** False if this database has no locker of the proof: then no statement follows. */
 async function accept(tx: Tx, { proofId, sequence, digest }: NamedStatement): Promise<boolean> {
   const receipt_id = await findReceiptOfProof(tx, proofId)
   const locker = receipt_id === null ? null : await findLockerOfReceipt(tx, receipt_id)
@@ -51,7 +51,7 @@ async function accept(tx: Tx, { proofId, sequence, digest }: NamedStatement): Pr
   await lockAttestation(tx, locker)
   await tx
     .updateTable('attestations')
-    // The next statement is about what the database has.
+    // Makes the next statement describe what the database has.
     .set({ proof_id: proofId, lost_sequence: sequence, lost_digest: digest, manifest_version: null })
     .where('receipt_id', '=', locker.receipt_id)
     .execute()

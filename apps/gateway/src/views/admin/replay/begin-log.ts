@@ -1,5 +1,6 @@
-// A log that has forked, or whose entries are lost for good, cannot go on: everybody who has seen it refuses the next checkpoint.
-// It ends with what it has signed last, and another begins with all statements of the database, under a name of its own.
+// Starts a new transparency log. A log that has forked or permanently lost entries cannot continue: everyone who has
+// seen it rejects its next checkpoint. It ends with its last signed checkpoint, and another log starts with all
+// statements of the database, under a new name.
 
 import { fromHex } from '@svc/protocol/bytes'
 import { formatKey, isKeyName } from '@svc/protocol/transparency/note'
@@ -32,10 +33,10 @@ export async function beginLog(context: Context, actor: Actor, origin: string, r
     await lockLogs(tx)
     const log = await findLog(tx)
     const last = await newestCheckpoint(tx)
-    if (!log || !last) throw new Error('the log has signed nothing yet: set LOG_ORIGIN to name it')
-    const before = [log, ...(await endedLogs(tx))]
-    if (before.some((ended) => ended.origin === origin))
-      throw new Error(`${origin} names a log that has signed already: witnesses refuse one that begins again`)
+    if (!log || !last) throw new Error('the log has signed nothing yet: set LOG_ORIGIN to rename it')
+    const earlier = [log, ...(await endedLogs(tx))]
+    if (earlier.some((ended) => ended.origin === origin))
+      throw new Error(`${origin} names a log that has already signed: witnesses reject a log that starts again`)
     const recorded = await findCosigned(tx, last)
     const ended = {
       origin: log.origin,
@@ -50,7 +51,7 @@ export async function beginLog(context: Context, actor: Actor, origin: string, r
   })
 }
 
-/** Null where it is of another log, or gone with its tiles. */
+/** Null if it belongs to another log, or if it was lost with its tiles. */
 async function publishedNote(published: PublishedLog): Promise<string | null> {
   return (await published.newest().catch(() => null))?.text ?? null
 }

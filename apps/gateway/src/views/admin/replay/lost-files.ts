@@ -1,5 +1,5 @@
-// The journal has lists of files and no files. What a replayed statement names and this database lacks was uploaded after
-// the backup: its owner uploads it again.
+// The journal has lists of files, but no files. A file that a replayed statement names and this database lacks was
+// uploaded after the backup: its owner has to upload it again.
 
 import { bare } from '@svc/protocol/bytes'
 import type { Db } from '../../../db/schema.ts'
@@ -7,7 +7,7 @@ import type { SnapshotFile } from '../../../evidence/snapshots/chunk-content.ts'
 import { snapshotFiles } from '../../../evidence/snapshots/read-snapshot.ts'
 
 export interface LostFiles {
-  /** The first of them. */
+  /** Some of the lockers with lost files. */
   lockers: { lockerId: string; lost: number; of: number }[]
   /** How many more lockers have lost files. */
   others: number
@@ -16,7 +16,7 @@ export interface LostFiles {
 const MAX_NAMED = 100
 const AT_ONCE = 100
 
-/** Of lockers whose newest statement was replayed, and which were not attested since. */
+/** Checks lockers whose newest statement was replayed and that were not attested since. */
 export async function findLostFiles(db: Db): Promise<LostFiles> {
   const found: LostFiles = { lockers: [], others: 0 }
   for await (const { locker_id, snapshot_key } of replayedStatements(db)) {

@@ -1,5 +1,5 @@
-// Brings a database that was set back to where it was: what the journal has is written again. Each document is written
-// once, so this can be repeated, and killed at any step.
+// Restores what a database that was set back lacks from the journal. Each document is written once, so a replay can be
+// repeated, and interrupted at any step.
 
 import { type Position, readJournal } from '@svc/database/journal/journal'
 import { isDatabaseUnavailable } from '@svc/database/unavailable'
@@ -8,8 +8,8 @@ import { type LogGap, unknownAnchors } from '../../../continuity/anchored.ts'
 import type { Document, Entry, LogAnchorDocument, PublicationDocument } from '../../../continuity/documents.ts'
 import { withAnchored } from '../../../continuity/gaps.ts'
 import { compareWithJournal, countMissing, type Missing, NOTHING } from '../../../continuity/missing.ts'
-import { findAwaited, giveUpAbsent } from '../../../continuity/replicas/replica.ts'
-import type { AwaitedLogbook } from '../../../continuity/replicas/store.ts'
+import { abandonMissingJournals, findMissingJournals } from '../../../continuity/replicas/replica.ts'
+import type { MissingJournal } from '../../../continuity/replicas/store.ts'
 import { readTo, setRead } from '../../../continuity/store.ts'
 import type { Tx } from '../../../db/schema.ts'
 import { findGap } from '../../../publication/log/compare.ts'
@@ -31,59 +31,59 @@ export interface Examined {
   ends: Position[]
   /** False where nothing is published, or no node answers. */
   isChainRead: boolean
-  /** How the published log is not that of this database; null where it is, or cannot be read. */
+  /** How the published log differs from the database's; null if it does not, or cannot be read. */
   log: LogGap | null
   /** Journals of other machines that were not compared with this database. */
-  awaited: AwaitedLogbook[]
+  missingJournals: MissingJournal[]
 }
 
 export async function examineDatabase(context: Context): Promise<Examined> {
   const { database, continuity, primaryChain, publishedLog } = context
   const { db } = database
-  const { place } = continuity
-  const { missing, ends } = place ? await compareWithJournal(db, place) : { missing: NOTHING, ends: [] }
+  const { location } = continuity
+  const { missing, ends } = location ? await compareWithJournal(db, location) : { missing: NOTHING, ends: [] }
   const anchored = primaryChain && (await unknownAnchors(db, primaryChain.nodes, primaryChain.signer).catch(() => null))
   return {
     missing: await withAnchored(db, missing, anchored),
     ends,
     isChainRead: anchored !== null,
     log: await findGap(db, publishedLog).catch(() => null),
-    awaited: await findAwaited(database, place),
+    missingJournals: await findMissingJournals(database, location),
   }
 }
 
 export interface ReplayReport extends Examined {
   /** What was written, by kind. */
   replayed: Counts
-  /** What could not be, and why. */
+  /** What could not be written, and why. */
   problems: string[]
-  /** What was given up; null where nothing was to be. */
+  /** What was accepted as lost; null if that was not ordered. */
   accepted: Accepted | null
   lostFiles: LostFiles
-  /** Where a log began. */
+  /** The new log, if one was started. */
   begun: BegunLog | null
 }
 
 export interface Accepted {
-  /** Documents that are in the journal or on chain, by kind. */
+  /** Documents in the journal or on chain, by kind. */
   counts: Counts
-  /** How many proofs go on after a statement that is lost. */
+  /** How many proofs continue after a lost statement. */
   proofs: number
-  /** Files with lines that cannot be read, and why. */
+  /** Files with unreadable lines, and the reasons. */
   unreadable: string[]
   /** Entries of the logbook of release 1.1.0. */
   earlier: number
   /** Journals of machines that are gone. */
-  journals: AwaitedLogbook[]
+  journals: MissingJournal[]
 }
 
 type Counts = Missing['counts']
 
 export interface ReplayOrder {
   reason: string
-  /** What cannot be brought back is lost. */
+  /** Accept as lost what cannot be restored. */
   accept: boolean
-  /** The name of a log that begins in the place of one that cannot go on. */
+  /** The name of a new log that replaces one that cannot continue. */
   newLog?: string | undefined
 }
 
@@ -95,26 +95,26 @@ export async function replay(context: Context, actor: Actor, order: ReplayOrder)
   let problems = await replayJournal(context, replayed)
   const begun = order.newLog === undefined ? null : await beginLog(context, actor, order.newLog, order.reason)
   const unpublished = begun ? null : await replayPublished(context)
-  // The published log may have what documents of the journal follow on.
+  // The published log may have what documents of the journal depend on.
   if (problems.size > 0) problems = await replayJournal(context, replayed)
   let left = await examineDatabase(context)
   let accepted: Accepted | null = null
   if (order.accept) {
     const { statement = 0 } = left.missing.counts
     const proofs = await acceptLosses(context)
-    // Statements may follow over the gap.
+    // Statements may now follow the gap.
     const regained: Counts = {}
     problems = await replayJournal(context, regained)
     add(replayed, regained)
     left = await examineDatabase(context)
     const { counts, unreadable, earlier } = left.missing
     const lost = statement - (regained.statement ?? 0)
-    const journals = await giveUpAbsent(context.database)
+    const journals = await abandonMissingJournals(context.database)
     accepted = { counts: { ...counts, ...(lost > 0 && { statement: lost }) }, proofs, unreadable, earlier, journals }
   }
   const sentences = [...new Set(problems.values()), ...(unpublished ? [unpublished] : [])]
   await commit(async (tx) => {
-    // Nobody looks again for what the entry of the audit log says is lost.
+    // Losses recorded in the audit entry are not checked again.
     if (accepted) await setRead(tx, left.ends)
     await appendAudit(context, tx, {
       actor: actor.identity,
@@ -137,25 +137,25 @@ function add(counts: Counts, more: Counts): void {
   for (const kind of Object.keys(more) as Document['kind'][]) counts[kind] = (counts[kind] ?? 0) + (more[kind] ?? 0)
 }
 
-/** A sentence where the log is not what the database has, or cannot be read. */
+/** Returns a sentence if the log does not match the database or cannot be read. */
 async function replayPublished(context: Context): Promise<string | null> {
   try {
     return await restorePublished(context, context.publishedLog)
   } catch (error) {
     if (isDatabaseUnavailable(error)) throw error
-    return `the published log cannot be read (${(error as Error).message}): replay again when it can`
+    return `the published log cannot be read (${(error as Error).message}): replay again when it is readable`
   }
 }
 
 interface Step {
   isDue(document: Document): boolean
-  /** For documents that have an order, across the files of several processes: they are written together. */
+  /** For documents with an order across the files of several processes: they are written together. */
   inOrder?: true
-  /** It waits for the chain, so each document is written by itself. */
+  /** The step waits for the chain, so it writes each document by itself. */
   asksChain?: true
 }
 
-/** Later ones need what earlier ones write: statements and renewals belong to lockers, and lockers to receipts. */
+/** Later steps need what earlier ones write: statements and renewals belong to lockers, and lockers to receipts. */
 const STEPS: Step[] = [
   { isDue: (document) => ['refund', 'unclaimed', 'locker'].includes(document.kind) || isPurchase(document) },
   { isDue: ({ kind }) => kind === 'access', inOrder: true },
@@ -180,7 +180,10 @@ const CHARACTERS_AT_ONCE = 8_000_000
 /** Sentences, by the names of documents. */
 type Problems = Map<string, string>
 
-/** Until no more is written: what one file lacks may be in a later one. Adds to the counts of what was written. */
+/**
+ * Repeats until nothing more is written: a later file may have what an earlier one lacks. Adds to the counts of what
+ * was written.
+ */
 async function replayJournal(context: Context, replayed: Counts): Promise<Problems> {
   let problems: Problems | null = null
   for (;;) {
@@ -191,7 +194,7 @@ async function replayJournal(context: Context, replayed: Counts): Promise<Proble
   }
 }
 
-/** `only`: what was not written the last time. */
+/** `only`: the documents that were not written the last time. */
 async function replayOnce(context: Context, written: Counts, only: Problems | null): Promise<Problems> {
   const problems: Problems = new Map()
   const write = async (step: Step, documents: readonly Document[]) => {
@@ -227,7 +230,7 @@ function documentsOf(entries: readonly Entry[]): Document[] {
   return entries.map(({ document }) => document)
 }
 
-/** Renewals of one second by when they were paid; changes of access have times of their own. */
+/** Orders renewals in the same second by when they were paid; changes of access have times of their own. */
 function byTime(a: Entry, b: Entry): number {
   return a.at - b.at || renewedAt(a) - renewedAt(b)
 }
@@ -237,9 +240,9 @@ function renewedAt({ document }: Entry): number {
 }
 
 async function* entriesOf({ database, continuity }: Context): AsyncGenerator<{ entry: Entry; length: number }> {
-  const { place } = continuity
-  if (!place) return
-  for await (const read of readJournal(place.folder, place.sealing, await readTo(database.db)))
+  const { location } = continuity
+  if (!location) return
+  for await (const read of readJournal(location.folder, location.sealing, await readTo(database.db)))
     if ('entry' in read) yield { entry: JSON.parse(read.entry) as Entry, length: read.entry.length }
 }
 

@@ -1,5 +1,5 @@
-// A database that was set back lets in whoever was shut out since, and shuts out whoever was let in. What changed is
-// changed again, in its order (T-161).
+// Restores changes of access. A database that was set back grants access that has ended and denies access that was
+// granted since. The changes are repeated in their order (T-161).
 
 import { isoSeconds } from '@svc/protocol/evidence'
 import { type AccessChange, insertAccessChange } from '../../../continuity/access-changes.ts'
@@ -18,7 +18,7 @@ import { putOperator, removeOperatorFrom } from '../../../lockers/operators.ts'
 import { deleteS3Key, findLocker, lockLocker, updateLocker } from '../../../lockers/store.ts'
 import type { Restored } from './restored.ts'
 
-/** Of two in the same second, the one that gives or lifts does not count. */
+/** Of two changes in the same second, the one that grants or lifts does not count. */
 function inOrder(documents: readonly AccessDocument[]): AccessDocument[] {
   return documents.toSorted((a, b) => a.changedAt - b.changedAt || Number(isStrict(a)) - Number(isStrict(b)))
 }
@@ -44,7 +44,7 @@ export async function restoreAccess(tx: Tx, documents: readonly AccessDocument[]
     if (isAdded) added.push(document)
     restored.push(isAdded ? 'written' : 'known')
   }
-  // Later ones of another machine may have been replayed before.
+  // Later changes of another machine may have been replayed before.
   const subjects = new Set(added.map(subjectOf))
   const since = Math.min(...added.map(({ changedAt }) => changedAt))
   const known = added.length > 0 ? await accessChangesSince(tx, since) : []
@@ -52,7 +52,7 @@ export async function restoreAccess(tx: Tx, documents: readonly AccessDocument[]
   return restored
 }
 
-/** A locker, a wallet, or the keys that sign. */
+/** A locker, a wallet, or the signing keys. */
 function subjectOf({ change }: AccessDocument): string | null {
   if ('wallet' in change) return change.wallet
   return 'locker' in change ? change.locker : null
@@ -81,7 +81,7 @@ async function repeat(tx: Tx, { change, changedAt }: AccessDocument): Promise<vo
   if (change.what === 'urls') return updateLocker(tx, locker_id, { access_epoch: epoch, revoked_before: epoch })
   await removeOperatorFrom(tx, locker, { pubkey: change.operator, epoch })
 }
-/** Not of a key that has signed since. */
+/** Not if the key has signed since. */
 async function restoreAnnouncement(tx: Tx, row: AnnouncedKeyTable): Promise<void> {
   const isUsed = (await allSigningKeys(tx)).some(({ public_key_hex }) => public_key_hex === row.public_key_hex)
   if (!isUsed) await insertAnnouncedKey(tx, row)
@@ -95,13 +95,13 @@ async function insertS3Key(tx: Tx, row: S3KeyTable): Promise<void> {
     .execute()
 }
 
-/** With the uploads that were begun by it. */
+/** Also ends the uploads that the key started. */
 async function endS3Key(tx: Tx, lockerId: string, accessKeyId: string): Promise<void> {
   await deleteS3Key(tx, lockerId, accessKeyId)
   await expireSessionsOfKey(tx, lockerId, accessKeyId)
 }
 
-/** Later than whatever was minted before, here or in the history that is lost. */
+/** Later than every epoch that URLs were created with, here or in the lost history. */
 function laterEpoch({ access_epoch }: Locker, noted: number): number {
   return Math.max(access_epoch + 1, noted)
 }

@@ -1,5 +1,5 @@
-// Puts the transactions back that publish statements and checkpoints of the log. The journal has most outcomes. What it
-// lacks is asked of the chain where it matters: one transaction at a time may be open for a locker, and one for the log.
+// Restores the transactions that publish statements and checkpoints of the log. The journal has most outcomes. Missing
+// ones are read from the chain where they matter: a locker, and the log, may have one open transaction each.
 
 import type { Anchor } from '@svc/api/attestations'
 import { ChainUnavailable } from '@svc/payments/nodes/node-pool'
@@ -7,7 +7,7 @@ import { outcomesOf, type SolanaOutcome } from '@svc/payments/solana/outcome'
 import { type Context, unixNow } from '../../../context.ts'
 import type { LogAnchorDocument, PublicationDocument } from '../../../continuity/documents.ts'
 import { publishedStatement } from '../../../continuity/statements.ts'
-import { findLogStanding } from '../../../continuity/store.ts'
+import { findOwnLog } from '../../../continuity/store.ts'
 import type { Db, LogAnchorTable, PublicationTable, Tx } from '../../../db/schema.ts'
 import { findStatement } from '../../../evidence/store.ts'
 import { queueEntry } from '../../../publication/evm-registry/entries.ts'
@@ -24,16 +24,16 @@ import {
   findPublication,
   findSent,
   insertPublication,
-  lockStanding,
+  lockAttestationOf,
   setAnchor,
-  setStanding,
+  setAttestationStatus,
 } from '../../../publication/store.ts'
 import type { Problem, Restored } from './restored.ts'
 
 type AnchorDocument = PublicationDocument | LogAnchorDocument
 type State = PublicationTable['state']
 
-/** Whether it has the outcome of its transaction. */
+/** Whether the document has the outcome of its transaction. */
 export function hasOutcome(document: AnchorDocument): boolean {
   if (document.kind === 'log_anchor') return document.anchor.state !== 'sent'
   const { state } = document.publication
@@ -57,19 +57,19 @@ async function restorePublished(
   if (known && FINALITY[known.state] >= FINALITY[state]) return 'known'
   const orphan = await orphanOf(tx, publication)
   if (orphan) return orphan
-  const standing = await lockStanding(tx, publication.receipt_id)
+  const attestation = await lockAttestationOf(tx, publication.receipt_id)
   if (known) await changePublication(tx, known, { state, fee_lamports, rent_lamports })
   else if (!(await insertPublication(tx, publication))) return { problem: doubled(publication) }
   const at = unixNow(context)
   if (anchor && (state === 'landed' || state === 'finalized')) {
     const landed = JSON.parse(anchor) as Anchor
     await setAnchor(tx, publication, landed)
-    await setStanding(tx, standing, publication, { status: 'complete', at, error: null })
+    await setAttestationStatus(tx, attestation, publication, { status: 'complete', at, error: null })
     await queueEntry(tx, context, publication, landed.slot ?? 0)
   } else if (known) {
     const { receipt_id } = publication
     await setAnchor(tx, publication, null)
-    await setStanding(tx, standing, publication, { status: 'computed', at, error: null })
+    await setAttestationStatus(tx, attestation, publication, { status: 'computed', at, error: null })
     if (context.primaryChain) await context.queue.enqueue(tx, 'push', { receipt_id }, { key: receipt_id })
   }
   return 'written'
@@ -86,7 +86,7 @@ async function restoreLogAnchored(tx: Tx, { anchor }: LogAnchorDocument): Promis
   return 'written'
 }
 
-/** Its outcome is not in the journal: a job finds it out. Asks the chain, so it is in no transaction. */
+/** The journal lacks the outcome; a job finds it later. This asks the chain, so it runs outside any transaction. */
 export function restoreSent(context: Context, document: AnchorDocument): Promise<Restored> {
   return document.kind === 'publication'
     ? restorePublication(context, document.publication)
@@ -121,7 +121,7 @@ type Sent = PublicationTable | LogAnchorTable
 type Resolved = Exclude<SolanaOutcome, { outcome: 'pending' }>
 
 interface Table<Row> {
-  /** False where an open transaction, or another of the same content, is in its way. */
+  /** False if an open transaction, or another with the same content, is in the way. */
   insert(state: State): Promise<boolean>
   findOpen(): Promise<Row | null>
   record(open: Row, found: Resolved): Promise<unknown>
@@ -152,16 +152,18 @@ async function lookUp({ primaryChain, config }: Context, sent: Sent): Promise<{ 
     return outcome && outcome.outcome !== 'pending' ? { outcome } : unclear(sent)
   } catch (error) {
     if (!(error instanceof ChainUnavailable)) throw error
-    return { problem: `no node of PRIMARY_RPC_URLS tells what became of the transaction ${sent.tx}: ${error.message}` }
+    return {
+      problem: `no node of PRIMARY_RPC_URLS reports the outcome of the transaction ${sent.tx}: ${error.message}`,
+    }
   }
 }
 
 function unclear({ tx }: Sent): Problem {
-  return { problem: `the chain does not tell yet what became of the transaction ${tx}: replay again when it does` }
+  return { problem: `the outcome of the transaction ${tx} is not on the chain yet: replay again later` }
 }
 
 function doubled({ tx }: Sent): string {
-  return `the transaction ${tx} publishes what another transaction of this database publishes`
+  return `the transaction ${tx} publishes the same as another transaction of this database`
 }
 
 /** A transaction without its statement would hide that statement from a comparison with the chain. */
@@ -175,7 +177,7 @@ async function orphanOf(db: Db, publication: PublicationTable): Promise<Problem 
 }
 
 async function logOrphanOf(db: Db, { tx, size, payload }: LogAnchorTable): Promise<Problem | null> {
-  const { origin, size: placed } = await findLogStanding(db)
+  const { origin, size: placed } = await findOwnLog(db)
   const { o } = JSON.parse(payload) as { o: string }
   if (origin !== null && origin !== o)
     return { problem: `the transaction ${tx} publishes the log ${o}, which has ended` }

@@ -1,5 +1,5 @@
-// The transparency log: each entry that the database lacks goes back to its place, so that the log goes on from where it
-// was. The journal has what was signed, and the published log what was published.
+// Restores the transparency log: each entry that the database lacks returns to its position, so that the log continues
+// from where it was. The journal has what was signed, and the published log what was published.
 
 import { equalBytes, fromHex, toHex } from '@svc/protocol/bytes'
 import { type Frontier, grow, readFrontier, rootOf } from '@svc/protocol/transparency/frontier'
@@ -27,7 +27,7 @@ export async function restoreCheckpoint(tx: Tx, document: CheckpointDocument): P
   const placed = await countPlaced(tx)
   if (placed < from)
     return {
-      problem: `checkpoint ${checkpoint.size} follows on entry ${from}, and this database has ${placed} entries`,
+      problem: `checkpoint ${checkpoint.size} follows entry ${from}, and this database has ${placed} entries`,
     }
   await placeEntries(tx, from, entries)
   const forked = { problem: `checkpoint ${checkpoint.size}: ${FORKED}` }
@@ -42,14 +42,14 @@ async function placeEntries(tx: Tx, from: number, digests: readonly string[]): P
 
 const FORKED = 'the database has other entries than the log: it is not a backup of the database that signed them'
 
-/** For a database whose journal is lost as well. A sentence where it cannot be. */
+/** For a database whose journal is lost as well. Returns a sentence if it cannot be restored. */
 export async function restorePublished(context: Context, published: PublishedLog): Promise<string | null> {
   const { db, commit } = context.database
   const gap = await findGap(db, published)
   if (!gap) return null
-  if (gap.kind === 'foreign') return 'what LOG_STORE has is not the log of this database'
+  if (gap.kind === 'foreign') return 'LOG_STORE does not contain the log of this database'
   if (gap.kind === 'forked') return FORKED
-  const checkpoint = (await published.newest()) as PublishedCheckpoint // as there is a gap
+  const checkpoint = (await published.newest()) as PublishedCheckpoint // exists, because there is a gap
   const { size, root, text: note } = checkpoint
   const known = await newestCheckpoint(db)
   const from = known?.size ?? 0
@@ -63,7 +63,7 @@ export async function restorePublished(context: Context, published: PublishedLog
   })
 }
 
-/** What is published from a checkpoint of the database on, after its tree was checked against both checkpoints. */
+/** The entries published after a checkpoint of the database, after their tree was checked against both checkpoints. */
 async function lostDigests(
   published: PublishedLog,
   checkpoint: PublishedCheckpoint,
@@ -79,5 +79,5 @@ async function lostDigests(
     ).frontier
     lost.push(...digests)
   }
-  return equalBytes(rootOf(frontier), checkpoint.root) ? lost : 'the published entries are not those of the checkpoint'
+  return equalBytes(rootOf(frontier), checkpoint.root) ? lost : 'the published entries do not match the checkpoint'
 }

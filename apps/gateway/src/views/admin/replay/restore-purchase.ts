@@ -1,4 +1,4 @@
-// Puts purchases back: receipts with their quotes and payments, refunds, and the lockers that were opened.
+// Restores purchases: receipts with their quotes and payments, refunds, and opened lockers.
 
 import { paymentAttCode } from '@svc/protocol/ids'
 import type { SignedReceipt } from '@svc/protocol/receipt'
@@ -21,11 +21,11 @@ import {
   lockPaymentTransaction,
   updatePaymentTransaction,
 } from '../../../purchases/store.ts'
-import { noteOverpaid } from '../../../purchases/unclaimed/note-payment.ts'
+import { recordOverpaid } from '../../../purchases/unclaimed/record-payment.ts'
 import { insertUnclaimed } from '../../../purchases/unclaimed/store.ts'
 import type { Restored } from './restored.ts'
 
-/** The locker was there before. */
+/** The locker already existed, so its number does not count against the limit. */
 const ANY_NUMBER = 1_000_000_000
 
 export async function restoreReceipt(context: Context, tx: Tx, document: ReceiptDocument): Promise<Restored> {
@@ -56,15 +56,15 @@ export async function restoreReceipt(context: Context, tx: Tx, document: Receipt
       .onConflict((conflict) => conflict.doNothing())
       .execute()
   await insertReceipt(tx, receipt)
-  if (payment) await noteOverpaid(tx, receipt, BigInt(payment.bound))
+  if (payment) await recordOverpaid(tx, receipt, BigInt(payment.bound))
   if (renewal) await renewLocker(tx, receipt, renewal.renewed_at)
-  // Its memo may be on chain: it is not sent again.
+  // Its memo may be on chain, so it is not sent again.
   const att_code = paymentAttCode(receipt)
   await recordPaymentCode(tx, { receipt_id: key, att_code, recorded_at: unixNow(context) })
   return 'written'
 }
 
-/** Sums only grow: the larger ones are the later ones. */
+/** Sums only grow: the larger ones are later. */
 async function restorePayment(tx: Tx, payment: PaymentTransactionTable): Promise<void> {
   if (await insertPaymentTransaction(tx, payment)) return
   const known = await lockPaymentTransaction(tx, payment)
@@ -85,7 +85,7 @@ export async function restoreRefund(tx: Tx, { refund, payment }: RefundDocument)
     .onConflict((conflict) =>
       conflict
         .columns(['network', 'tx', 'position'])
-        // One that was sent stays so.
+        // A refund that was sent stays sent.
         .doUpdateSet((eb) => ({ refund_tx: eb.fn.coalesce('refunds.refund_tx', 'excluded.refund_tx') })),
     )
     .execute()
@@ -96,7 +96,7 @@ export async function restoreUnclaimed(tx: Tx, { unclaimed }: UnclaimedDocument)
   return (await insertUnclaimed(tx, unclaimed)) ? 'written' : 'known'
 }
 
-/** Without its files: what is stored is known by their rows, which are lost with the database. */
+/** Without files: their rows, which locate the stored bytes, are lost with the database. */
 export async function restoreLocker(tx: Tx, { key, locker }: LockerDocument): Promise<Restored> {
   if (await findLocker(tx, key)) return 'known'
   if (!(await insertLocker(tx, { ...locker, ...EMPTY }))) return { problem: `the receipt of ${key} has another locker` }

@@ -1,4 +1,4 @@
-// Puts statements back, with the lists of files that they are about.
+// Restores statements with their lists of files.
 
 import { type Context, unixNow } from '../../../context.ts'
 import type { ChunksDocument, StatementDocument } from '../../../continuity/documents.ts'
@@ -25,7 +25,7 @@ export async function restoreChunks(tx: Tx, { chunks }: ChunksDocument): Promise
   return 'written'
 }
 
-/** Only as a whole: with its list of files, and after the statement that it follows on. */
+/** Restores a statement only with its complete list of files, and after its predecessor. */
 export async function restoreStatement(context: Context, tx: Tx, document: StatementDocument): Promise<Restored> {
   const { key: digest, proofId, statement, snapshot } = document
   const { receipt_id, locker_id, sequence, issued_at } = statement
@@ -36,12 +36,12 @@ export async function restoreStatement(context: Context, tx: Tx, document: State
   if (known)
     return known.statement_digest === digest
       ? 'known'
-      : { problem: `${named} has another statement in its place: the chain is forked` }
+      : { problem: `${named} is another statement in this database: the chain is forked` }
   if (!(await hasPredecessor(tx, statement)))
-    return { problem: `${named} follows on statement ${sequence - 1}, which is not in this database` }
+    return { problem: `${named} follows statement ${sequence - 1}, which is not in this database` }
   const chunk_list = Buffer.from(snapshot.chunk_list, 'base64')
   const lost = await countLostChunks(tx, chunk_list)
-  if (lost > 0) return { problem: `${named} is about files whose list is not whole: ${lost} chunks of it are missing` }
+  if (lost > 0) return { problem: `${named} has an incomplete list of files: ${lost} chunks are missing` }
   const before = await lockAttestation(tx, { receipt_id, locker_id })
   await insertSnapshot(tx, { ...snapshot, chunk_list, block_nodes: Buffer.from(snapshot.block_nodes, 'base64') })
   await insertStatement(tx, statement)
@@ -55,7 +55,7 @@ export async function restoreStatement(context: Context, tx: Tx, document: State
     status: 'computed',
     status_since: now,
     attested_at: issued_at,
-    // The files of this database may be older: the next statement says what it has.
+    // The files of this database may be older, so the next statement is made from what it has.
     manifest_version: null,
     anchor_error: null,
     deferral: null,
@@ -66,7 +66,7 @@ export async function restoreStatement(context: Context, tx: Tx, document: State
   return 'written'
 }
 
-/** Where a loss was accepted, statements follow over the gap. */
+/** After an accepted loss, statements follow the gap. */
 async function hasPredecessor(tx: Tx, { receipt_id, sequence }: StatementTable): Promise<boolean> {
   const before = sequence - 1
   if (before <= ((await findAttestation(tx, receipt_id))?.lost_sequence ?? 0)) return true

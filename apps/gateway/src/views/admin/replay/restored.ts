@@ -1,7 +1,7 @@
-/** The result of replaying a document of the journal. `known`: the database had it. */
+/** The result of replaying a document of the journal. `known`: the database already had it. */
 export type Restored = 'written' | 'known' | Problem
 
 export interface Problem {
-  /** A sentence: why it cannot be in the database. */
+  /** A sentence with the reason why it cannot be restored. */
   problem: string
 }

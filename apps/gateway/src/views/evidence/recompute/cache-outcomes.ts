@@ -1,7 +1,7 @@
 import { lru } from '@svc/concurrency/caches'
 import { singleFlight } from '@svc/concurrency/sharing'
 
-/** Does expensive work once for all requests within a minute; `cached` says whether it was done before. */
+/** Does expensive work once for all requests within a minute. `cached` reports whether the outcome is reused. */
 export type CacheOutcome<Outcome> = (
   key: string,
   work: () => Promise<Outcome>,
@@ -10,7 +10,7 @@ export type CacheOutcome<Outcome> = (
 const CACHED_MS = 60_000
 const MAX_CACHED = 100
 
-/** `isCacheable` leaves out outcomes that are too large or that should be tried again. */
+/** `isCacheable` excludes outcomes that are too large or that should be retried. */
 export function cacheOutcomes<Outcome>(
   now: () => number,
   isCacheable: (outcome: Outcome) => boolean,

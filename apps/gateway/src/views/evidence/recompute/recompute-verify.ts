@@ -1,4 +1,4 @@
-// `GET /v1/storage/recompute-verify`: reads every attested file again, and compares it with the statement.
+// `GET /v1/storage/recompute-verify`: reads every attested file again and compares it with the statement.
 
 import type { RecomputeVerify } from '@svc/api/proofs'
 import { isoSeconds } from '@svc/protocol/evidence'
@@ -18,13 +18,13 @@ import { type Rehashed, rehash } from './rehash.ts'
 
 type Recomputed = Rehashed & { checkedAt: string }
 
-/** Lockers in this process. Each is read as fast as the disk allows. */
+/** Lockers that this process reads at the same time. Each is read as fast as the disk allows. */
 const MAX_CONCURRENT = 4
 const MAX_CACHED_DIFFERENCES = 1000
 /** Finding and opening a file costs as much as reading this many bytes. */
 const BYTES_PER_FILE = 65_536
 
-/** What was read again within the last minute, and what is being read. */
+/** Results of the last minute, and the readings in progress. */
 export interface Recomputations {
   readObject: HashObject
   cached: CacheOutcome<Recomputed>
@@ -40,7 +40,7 @@ export function openRecomputations({ providers, now }: Pick<Context, 'providers'
   }
 }
 
-/** Each statement is read once for all requests within a minute (T-10). */
+/** Reads each statement once for all requests within a minute (T-10). */
 export async function recomputeVerify(context: Context, wire: WireRequest, receiptId: string) {
   await limitAnonymous(context, wire, receiptId)
   const attested = await readAttested(context, receiptId)
@@ -109,7 +109,7 @@ function requireAffordable({ config }: Context, { record }: AttestationRecord): 
   if (cost > config.evidence.recomputeMaxBytes) throw tooMuch(config.evidence)
 }
 
-/** The locker may hold more now than it did when it was attested. */
+/** The locker may contain more now than when it was attested. */
 function spendUpTo(evidence: Context['config']['evidence']): (bytes: number) => void {
   let spent = 0
   return (bytes) => {
@@ -120,14 +120,14 @@ function spendUpTo(evidence: Context['config']['evidence']): (bytes: number) => 
 
 /** Has no Retry-After, because waiting does not help. */
 function tooMuch({ recomputeMaxBytes }: Context['config']['evidence']): ServiceError {
-  return new ServiceError('RATE_LIMITED', 'this locker holds more than this gateway reads again for anybody', {
-    hint: 'get the evidence bundle and the files, and verify them yourself: that needs no trust in this gateway either',
+  return new ServiceError('RATE_LIMITED', 'this locker is too large for this gateway to read again', {
+    hint: 'get the evidence bundle and the files, and verify them yourself, which needs no trust in this gateway',
     details: { max_bytes: recomputeMaxBytes, each_file_counts_at_least: BYTES_PER_FILE },
   })
 }
 
 function busy(): ServiceError {
-  return new ServiceError('RATE_LIMITED', 'as many lockers are being read again as this gateway reads at a time', {
+  return new ServiceError('RATE_LIMITED', 'this gateway is already reading as many lockers as it can', {
     hint: 'try again in 10 s',
     headers: { 'retry-after': '10' },
     details: { retry_after_seconds: 10 },

@@ -1,4 +1,4 @@
-// Reads the files of a statement again from the storage provider, past all caches.
+// Reads the files of a statement again from the storage provider, bypassing all caches.
 
 import { withPrefix } from '@svc/protocol/bytes'
 import { createBlockTree, leafHash } from '@svc/protocol/merkle'
@@ -16,14 +16,14 @@ export interface Rehashed {
   merkleRoot: string | null
   fileCount: number
   totalBytes: bigint
-  /** Files that differ from the statement, with the hash of their bytes now; null where the bytes are gone. */
+  /** Files that differ from the statement, with the hash of their present bytes; null if the bytes are gone. */
   differing: Map<string, string | null>
 }
 
 export interface Rehashing {
   /** Reads the bytes, never a cached hash. */
   readObject: HashObject
-  /** Called before each file is read. Throws when the total is over the limit. */
+  /** Called before each file is read. Throws if the total exceeds the limit. */
   spend(bytes: number): void
 }
 
@@ -64,12 +64,12 @@ async function readFiles(context: Context, locker: Locker, files: readonly Snaps
   return readings
 }
 
-/** A generator that all readers share. A reader that throws closes it, which stops the others too. */
+/** A generator that all readers share. A reader that throws closes it, which also stops the others. */
 function* indexesOf(list: readonly unknown[]): Generator<number> {
   yield* list.keys()
 }
 
-/** Null when the bytes are gone. */
+/** Null if the bytes are gone. */
 async function readEntry(context: Context, locker: Locker, entry: FileRow, how: Rehashing): Promise<Reading | null> {
   const { object_id: id, provider_ref: ref } = entry
   if (id === null) return null

@@ -1,4 +1,4 @@
-// `GET /v1/self-verify`: computes everything in a statement again from the database. It reads no file and no chain.
+// `GET /v1/self-verify`: recomputes everything in a statement from the database. It reads no file and no chain.
 
 import type { SelfVerify } from '@svc/api/proofs'
 import { type Limit, limit } from '@svc/concurrency/locks'
@@ -54,7 +54,7 @@ async function digestsOf({ database: { db }, longDigests }: Context, of: Attesta
   return outcome
 }
 
-/** Compares with the signed statement; a record of the oracle era has none, so only the record itself is compared. */
+/** Compares with the signed statement. A record of the oracle era has none, so only the record itself is compared. */
 async function checksOf(
   db: Db,
   of: AttestationRecord,
@@ -63,7 +63,7 @@ async function checksOf(
 ): Promise<SelfVerify['checks']> {
   const { record } = of
   const body = record.envelope?.body
-  const ofBody = (holds: (said: NonNullable<typeof body>) => boolean): Check =>
+  const ofBody = (holds: (signed: NonNullable<typeof body>) => boolean): Check =>
     body ? check(() => holds(body)) : 'not_checked'
   return {
     merkle_root_matches: check(() =>
@@ -72,11 +72,11 @@ async function checksOf(
       ),
     ),
     result_hash_matches: check(() => record.result_hash === digests?.resultHash),
-    manifest_digest_matches: ofBody((said) => said.manifest_digest === digests?.manifestDigest),
+    manifest_digest_matches: ofBody((signed) => signed.manifest_digest === digests?.manifestDigest),
     snapshot_id_matches: ofBody(
-      (said) => said.snapshot_id === record.snapshot_id && said.snapshot_id === idOf(said.proof_id, digests),
+      (signed) => signed.snapshot_id === record.snapshot_id && signed.snapshot_id === idOf(signed.proof_id, digests),
     ),
-    statement_digest_matches: ofBody((said) => statementDigest(said) === record.envelope?.statement_digest),
+    statement_digest_matches: ofBody((signed) => statementDigest(signed) === record.envelope?.statement_digest),
     signature_valid,
     chain_links: body ? await chainLinks(db, of) : 'not_checked',
   }
@@ -93,7 +93,7 @@ function idOf(proofId: string, digests: Digests): string | null {
   })
 }
 
-/** The previous statement must exist, and hash to the digest that this one names (EVID-11). */
+/** The previous statement must exist and hash to the digest that this one names (EVID-11). */
 async function chainLinks(db: Db, { receiptId, sequence, record }: AttestationRecord): Promise<Check> {
   const before = sequence > 1 ? await findRecord(db, receiptId, sequence - 1) : null
   return check(() => {

@@ -15,7 +15,7 @@ export interface SnapshotDigests extends FileListDigests {
 
 const CHUNKS_AT_ONCE = 8
 
-/** Computed from the stored list of files; null where it cannot be read. Yields to other requests between chunks. */
+/** Computed from the stored list of files; null if the list is unreadable. Yields to other requests between chunks. */
 export async function snapshotDigests(
   db: Db,
   { snapshotKey, lockerId }: AttestationRecord,

@@ -11,7 +11,7 @@ import { lockerRow } from '../../../files/files.ts'
 import { sha256 } from '../transfers.ts'
 import { listed, openTestSession, publicBytes, type TestSession } from './sessions.ts'
 
-/** What the provider does before it reads or writes, or after it wrote; each test starts with none. */
+/** What the provider does before it reads or writes, or after it wrote; reset before each test. */
 let faults: Partial<Record<'read' | 'write' | 'written', () => void | Promise<void>>> = {}
 beforeEach(() => {
   faults = {}

@@ -44,31 +44,31 @@ forEachDatabase('upload sessions at two gateways', (database) => {
     expect(await held()).toBe(before + 2)
   })
 
-  it('EVT-02 SESS-05 a finalization that was cut off is finished by a job at another gateway, also past the expiry', async () => {
+  it('EVT-02 SESS-05 a job at another gateway finishes an interrupted finalization, even after the session expires', async () => {
     const watched = await watchedStorage(storage.folder)
     const victim = await open({ providers: watched.providers })
     onTestFinished(victim.close)
-    const [, heir] = instances
+    const [, successor] = instances
     const session = await openTestSession(victim, locker, { files: [{ filename: 'a' }], ttl_min: 1 })
     for (const i of [0, 1]) await session.raw(i, `part ${i} `)
     const held = watched.holdRead()
-    const cutOff = session.finalize()
+    const interrupted = session.finalize()
     await held.began
 
-    heir.clock.advance(15)
-    await heir.gateway.context.queue.drain()
-    expect((await session.at(heir).status()).body.status).toBe('partial')
-    heir.clock.advance(60)
-    await heir.gateway.context.queue.drain()
-    const { body } = await session.at(heir).status()
+    successor.clock.advance(15)
+    await successor.gateway.context.queue.drain()
+    expect((await session.at(successor).status()).body.status).toBe('partial')
+    successor.clock.advance(60)
+    await successor.gateway.context.queue.drain()
+    const { body } = await session.at(successor).status()
     expect(body).toMatchObject({ status: 'complete', files: [{ state: 'stored' }] })
-    expect(String(await publicBytes(heir, locker, 'a'))).toBe('part 0 part 1 ')
+    expect(String(await publicBytes(successor, locker, 'a'))).toBe('part 0 part 1 ')
     held.letGo()
-    expect((await cutOff).body).toMatchObject({ status: 'complete' })
-    expect(await lockerRow(heir, locker)).toMatchObject({ file_count: 1, manifest_version: 1 })
+    expect((await interrupted).body).toMatchObject({ status: 'complete' })
+    expect(await lockerRow(successor, locker)).toMatchObject({ file_count: 1, manifest_version: 1 })
   })
 
-  it('SESS-05 a finalization that failed while storage was down is repeated by a job, for a day', async () => {
+  it('SESS-05 a job repeats a finalization that failed while storage was down, for a day', async () => {
     const watched = await watchedStorage(storage.folder)
     const instance = await open({ providers: watched.providers })
     onTestFinished(instance.close)

@@ -19,7 +19,7 @@ forEachDatabase('finalizing an upload session', (database) => {
     openTestSession(instance, locker, { files })
   const heldObjects = async () => (await leftovers(instance.gateway)).held.length
 
-  it('T-35 an owner copies two files at a time, so that others do not wait', async () => {
+  it('T-35 one owner copies at most two files concurrently, so that others do not wait', async () => {
     const { context } = instance.gateway
     const [own, other] = [locker, await instance.locker(ed25519Identity())]
     const open = async (of: TestLocker, part: string) => {
@@ -67,7 +67,7 @@ forEachDatabase('finalizing an upload session', (database) => {
     expect(await heldObjects()).toBe(before + 1)
   })
 
-  it('SESS-03 a single part becomes the file without a copy, and of several only the file remains', async () => {
+  it('SESS-03 a single part becomes the file without a copy, and of several parts only the joined file remains', async () => {
     const before = await heldObjects()
     const session = await open({ filename: 'single' }, { filename: 'joined' })
     await session.raw(0, 'only')
@@ -113,7 +113,7 @@ forEachDatabase('finalizing an upload session', (database) => {
       files: [
         { filename: 'a', ok: false, error: 'CONTENT_NOT_FOUND', missing_parts: [0, 2, 3, 5] },
         { filename: 'b', ok: true },
-        { filename: 'c', ok: false, error: 'CONTENT_NOT_FOUND', message: 'no part was sent' },
+        { filename: 'c', ok: false, error: 'CONTENT_NOT_FOUND', message: 'no part was received' },
       ],
       viewer_url: expect.stringMatching(/\/f\/b$/),
     })

@@ -28,7 +28,7 @@ function read(text: string, length: number): unknown {
   return data === undefined ? rest : { ...rest, data: typeof data === 'string' ? data + scanned.data : data }
 }
 
-/** All chunks together; null when one is refused. */
+/** Decodes all chunks; null when one is refused. */
 function decode(...chunks: string[]): Buffer | null {
   const decoder = base64Decoder()
   const decoded = [...chunks.map((chunk) => decoder.feed(chunk)), decoder.end()]
@@ -44,7 +44,7 @@ it('SESS-02 the scanner reads any document as a JSON parser does, wherever it is
   })).any
   const base64 = fc.uint8Array().map((bytes) => Buffer.from(bytes).toString('base64'))
   const member = fc.oneof(
-    // Any other string as `data` is for the decoder to refuse: see below.
+    // The decoder refuses any other string as `data`: see below.
     fc.tuple(
       text.filter((key) => key !== 'data'),
       value,

@@ -16,13 +16,13 @@ import { watchedStorage } from '../../../files/confirm/confirm.ts'
 import { sha256 } from '../transfers.ts'
 import { listed, openTestSession, publicBytes, type TestSession } from './sessions.ts'
 
-/** Large enough to be written where it stays. */
+/** Large enough to be written directly to its final location. */
 const PART = 262_144
 
 const partsOf = (bytes: Buffer) =>
   Array.from({ length: Math.ceil(bytes.length / PART) }, (_, i) => bytes.subarray(i * PART, (i + 1) * PART))
 
-forEachDatabase('parts that are written where they stay', (database) => {
+forEachDatabase('parts that are written to their final location', (database) => {
   const storage = forAllTests(watchedStorage)
   const open = (partMaxBytes = PART) =>
     openTestGateway(
@@ -63,14 +63,14 @@ forEachDatabase('parts that are written where they stay', (database) => {
     expect(await listed(locker, filename)).toMatchObject({ size_bytes: bytes.length, content_hash })
   }
 
-  it('SESS-02 SESS-03 parts in order are written once, hashed as they come, and never read', async () => {
+  it('SESS-02 SESS-03 parts in order are written once, hashed on arrival, and never read', async () => {
     const bytes = randomBytes(3 * PART + 300_000)
     const before = (await objectIds()).length
     const to = await session()
     for (const i of [0, 1, 2, 3, 4]) {
       const { body } = await to.raw(i, partsOf(bytes)[i]!, i % 2 ? { sha256: '' } : {})
       expect(body).toMatchObject({ index: i, received_bytes: partsOf(bytes)[i]!.length })
-      // It is computed where it is asked for, and of what is small.
+      // The hash is computed on request, and always for small parts.
       expect(body.sha256).toBe(i % 2 || i === 4 ? sha256(partsOf(bytes)[i]!) : undefined)
     }
     const folder = await partsFolder(to)
@@ -81,7 +81,7 @@ forEachDatabase('parts that are written where they stay', (database) => {
     await expect(stat(folder)).rejects.toMatchObject({ code: 'ENOENT' })
   })
 
-  it('SESS-02 a part may be read by replicas of 1.1.0 for an hour after an update', async () => {
+  it('SESS-02 replicas of 1.1.0 can read a part for an hour after an update', async () => {
     const mark = { name: '0001-signing-keys', needs: null }
     const applied = writable(db()).withTables<{ schema_migrations: typeof mark }>()
     await applied.insertInto('schema_migrations').values(mark).execute()
@@ -99,7 +99,7 @@ forEachDatabase('parts that are written where they stay', (database) => {
     await expectStored(to, bytes)
   })
 
-  it('SESS-02 a part that is sent again replaces the one before', async () => {
+  it('SESS-02 a part that is sent again replaces the earlier one', async () => {
     const bytes = randomBytes(3 * PART)
     const to = await session()
     await send(to, randomBytes(3 * PART), [0, 1])
@@ -108,7 +108,7 @@ forEachDatabase('parts that are written where they stay', (database) => {
     await expectStored(to, bytes)
   })
 
-  it('SESS-02 a part that is not what its hash says, or whose writer was killed, leaves its place free', async () => {
+  it('SESS-02 a part with a wrong hash or a killed writer leaves its position free', async () => {
     const bytes = randomBytes(3 * PART)
     const to = await session()
     await send(to, bytes, [0])
@@ -130,7 +130,7 @@ forEachDatabase('parts that are written where they stay', (database) => {
     }
   })
 
-  it('SESS-02 SESS-05 parts may go to several gateways, and a restarted one hashes what it has not seen', async () => {
+  it('SESS-02 SESS-05 parts may go to several gateways, and a restarted one hashes the parts it did not receive', async () => {
     const bytes = randomBytes(6 * PART)
     const to = await session()
     const sent = await Promise.all(partsOf(bytes).map((part, i) => (i % 2 ? to.at(other) : to).raw(i, part)))
@@ -140,7 +140,7 @@ forEachDatabase('parts that are written where they stay', (database) => {
     await expectStored(to, bytes)
   })
 
-  it('SESS-02 STATE-13 a file whose parts do not fit into the object that was begun takes parts after a failure', async () => {
+  it('SESS-02 STATE-13 a file whose parts do not fit its started object accepts parts again after a failure', async () => {
     const [first, second] = [randomBytes(2 * PART), randomBytes(2 * PART)]
     const bytes = Buffer.concat([first, second])
     const begun = await session({ expected_hash: sha256(bytes) }, { filename: 'fit' })
@@ -157,16 +157,16 @@ forEachDatabase('parts that are written where they stay', (database) => {
   it('SESS-02 parts that an earlier release stored are put together with later ones', async () => {
     const bytes = randomBytes(3 * PART)
     const to = await session()
-    // As objects of their own, like every part of that release.
+    // As separate objects, like every part of that release.
     for (const i of [0, 1]) await to.part(i, partsOf(bytes)[i]!)
     await send(to, bytes, [2])
     await expectStored(to, bytes)
   })
 
   it.each([
-    ['SESS-02 that storage has lost are', [0, 1, 2]],
-    ['SESS-02 SESS-03 that have changed in storage are', [1]],
-  ])('%s missing and can be sent again, also where only a restarted gateway reads them', async (title, missing) => {
+    ['SESS-02 parts that storage has lost', [0, 1, 2]],
+    ['SESS-02 SESS-03 parts that changed in storage', [1]],
+  ])('%s are missing and can be sent again, even where only a restarted gateway reads them', async (title, missing) => {
     const bytes = randomBytes(3 * PART)
     const to = (await session()).at(other)
     await send(to.at(instance), bytes, [0, 1, 2])
@@ -179,7 +179,7 @@ forEachDatabase('parts that are written where they stay', (database) => {
     await expectStored(to, bytes)
   })
 
-  it('LIM-12 T-11 parts beyond the declared size are refused and take no room', { tags: ['nightly'] }, async () => {
+  it('LIM-12 T-11 parts beyond the declared size are refused and use no space', { tags: ['nightly'] }, async () => {
     const bytes = randomBytes(3 * PART)
     const to = await session({ size_bytes: 2 * PART })
     await send(to, bytes, [0, 1])
@@ -191,14 +191,14 @@ forEachDatabase('parts that are written where they stay', (database) => {
     expect((await to.finalize()).body.status).toBe('complete')
   })
 
-  it('T-11 a short part whose place is beyond the declared size does not make the object longer', async () => {
+  it('T-11 a short part whose position is beyond the declared size does not make the object longer', async () => {
     const to = await session({ size_bytes: 2 * PART })
     await send(to, randomBytes(PART), [0])
     expect((await to.raw(500, 'x')).status).toBe(200)
     expect((await stat(join(await partsFolder(to), 'bytes'))).size).toBe(PART)
   })
 
-  it('SESS-03 an object that is being completed is not begun again', async () => {
+  it('SESS-03 an object that is being completed is not started again', async () => {
     const { openParts } = instance.gateway.context
     const to = await session()
     const { session_id, files } = to.opened
@@ -229,7 +229,7 @@ forEachDatabase('parts that are written where they stay', (database) => {
   })
 })
 
-it('T-11 short parts that are ahead of their turn are kept as long as their memory allows, and read again otherwise', {
+it('T-11 short parts that arrive early are buffered while memory allows, and read again otherwise', {
   tags: ['nightly'],
 }, async () => {
   const hashes = createPartHashes(plainHashThread())

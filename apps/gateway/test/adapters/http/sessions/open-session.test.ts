@@ -17,7 +17,7 @@ const a = { filename: 'a.txt' }
 const ADVICE = { layer: 'gateway', recovery_hint: expect.any(String), next_best_method: expect.any(String) }
 const locs = ({ body }: Reply<unknown>) => (body as { detail: { loc: unknown[] }[] }).detail.map(({ loc }) => loc)
 
-it('SESS-01 who opens a session may name the receipt, which must be that of the locker', async () => {
+it('SESS-01 a new session may name a receipt, which must belong to the locker', async () => {
   expect((await open({ receipt_id: locker.receiptId, files: [a] })).status).toBe(200)
   const other = await instance.receipt(owner)
   expectRefusal(await open({ receipt_id: other, files: [a] }), 401, 'RECEIPT_ID_MISMATCH')
@@ -63,7 +63,7 @@ it('LIM-12 SESS-06 a new session declares no size above the limit', async () => 
   }
 })
 
-it('SESS-01 a new session says how long it lasts, and gets ids that sort in its order', async () => {
+it('SESS-01 a new session states its lifetime, and its file ids sort in the order of the request', async () => {
   const files = Array.from({ length: 1000 }, (_, i) => ({ filename: `file ${i}` }))
   const { body } = await open({ files, ttl_min: 5 })
   expect(Date.parse(body.expires_at)).toBe(instance.clock.now() + 300_000)
@@ -132,7 +132,7 @@ it('T-07 a caller with a wrong token cannot find out whether a session exists', 
   expect([unknown.status, unknownBody]).toEqual([known.status, knownBody])
 })
 
-it('SESS-04 the right token of a deleted session gets 404', async () => {
+it('SESS-04 the right token of a deleted session answers 404', async () => {
   const { token, sessionId } = newUploadToken({ randomBytes })
   const reply = await send('GET', pathOf(sessionId), { 'x-upload-token': token })
   expectRefusal(reply, 404, 'SESSION_NOT_FOUND')

@@ -25,11 +25,11 @@ it('T-129 no made-up input breaks the rules of bodies of parts', async () => {
       maxBytes: 32_768,
       async rule(input, cut) {
         const [whole, inPieces] = [await read([Buffer.from(input)]), await read(cut(input))]
-        mustEqual(inPieces, whole, 'a body is another one when it arrives in other pieces')
+        mustEqual(inPieces, whole, 'a body differs when it arrives in other pieces')
         if (typeof whole === 'string') return
         const document = json(input) as { index: unknown; data: string } | undefined
-        must(document?.index === whole.index, 'reads another index than JSON.parse')
-        must(document?.data === whole.bytes.toString('base64'), 'reads other bytes than JSON.parse')
+        must(document?.index === whole.index, 'the index differs from JSON.parse')
+        must(document?.data === whole.bytes.toString('base64'), 'the bytes differ from JSON.parse')
       },
     }),
   ).toBeNull()
@@ -37,10 +37,10 @@ it('T-129 no made-up input breaks the rules of bodies of parts', async () => {
 
 type Read = { index: number; bytes: Buffer } | string
 
-/** Or the code of the refusal. */
+/** The parsed body, or the code of the error. */
 async function read(pieces: readonly Buffer[]): Promise<Read> {
   const stream = Object.assign(Readable.from(pieces, { objectMode: false }), { headers: {} })
-  const wire = { headers: {}, stream } as unknown as WireRequest // all that is read of it
+  const wire = { headers: {}, stream } as unknown as WireRequest // the only fields that are read
   const body = readPartBody(wire, {}, MAX_BYTES)
   try {
     const chunks: Buffer[] = []

@@ -4,7 +4,7 @@ import { gcsUrl } from '@svc/devnet/providers/store-urls'
 import { ed25519Identity, openTestGateway } from '@svc/devnet/services/test-gateway'
 import { expect, it, onTestFinished } from 'vitest'
 import { openS3Gateway } from '../../s3/s3-gateway.ts'
-import { create, metadata, tusToken, whole } from '../../tus/uploads.ts'
+import { create, creationHeaders, metadata, tusToken } from '../../tus/uploads.ts'
 import { newFolder, stores } from '../object-stores.ts'
 import { sha256 } from '../transfers.ts'
 import { openTestSession, publicBytes } from './sessions.ts'
@@ -24,7 +24,7 @@ async function openAt(provider: string) {
   return { instance, locker, expectStored }
 }
 
-it.each(PROVIDERS)('SESS-02 SESS-03 %s makes a file of parts of any order and length', nightly, async (provider) => {
+it.each(PROVIDERS)('SESS-02 SESS-03 %s joins parts of any order and length into a file', nightly, async (provider) => {
   const { instance, locker, expectStored } = await openAt(provider)
   const [large, other, small] = [randomBytes(PART), randomBytes(PART + 1), randomBytes(300_000)]
   const contents = { even: [large, large, small], uneven: [large, small, other], replaced: [large, other, large] }
@@ -33,7 +33,7 @@ it.each(PROVIDERS)('SESS-02 SESS-03 %s makes a file of parts of any order and le
     if (filename === 'replaced') for (const i of [0, 1]) expect((await session.raw(i, large)).status).toBe(200)
     const sent = await Promise.all([2, 0, 1].map((i) => session.raw(i, parts[i]!)))
     expect(sent.map(({ status }) => status)).toEqual([200, 200, 200])
-    // Whatever becomes of a part that is sent again, it must not touch the one before, nor stay when it is replaced (T-11).
+    // A part that is sent again is stored separately: it must not touch the earlier part, and it is removed when replaced.
     const { db } = instance.gateway.context.database
     const rows = db.selectFrom('upload_parts').select('part_ref').where('session_id', '=', session.opened.session_id)
     const inPlace = (await rows.orderBy('part_index').execute()).map(({ part_ref }) => part_ref !== null)
@@ -45,32 +45,36 @@ it.each(PROVIDERS)('SESS-02 SESS-03 %s makes a file of parts of any order and le
   }
 })
 
-it.each(PROVIDERS)('T-98 ADD-46 %s takes chunks of any size, also while memory is short', nightly, async (provider) => {
-  const { instance, locker, expectStored } = await openAt(provider)
-  const token = await tusToken(locker)
-  const bytes = randomBytes(18_000_017)
-  const upload = async (filename: string, sizes: readonly number[]) => {
-    const deferred = { 'upload-defer-length': '1', ...metadata({ filename, expected_hash: sha256(bytes) }) }
-    const made = await create(instance, locker, token, deferred)
-    let offset = 0
-    for (const size of sizes) {
-      const chunk = bytes.subarray(offset, offset + size)
-      const isLast = offset + chunk.length === bytes.length
-      const reply = await made.patch(offset, chunk, isLast ? { 'upload-length': `${bytes.length}` } : {})
-      expect(reply.status, reply.text).toBe(204)
-      offset += chunk.length
+it.each(PROVIDERS)(
+  'T-98 ADD-46 %s accepts chunks of any size, even while memory is short',
+  nightly,
+  async (provider) => {
+    const { instance, locker, expectStored } = await openAt(provider)
+    const token = await tusToken(locker)
+    const bytes = randomBytes(18_000_017)
+    const upload = async (filename: string, sizes: readonly number[]) => {
+      const deferred = { 'upload-defer-length': '1', ...metadata({ filename, expected_hash: sha256(bytes) }) }
+      const made = await create(instance, locker, token, deferred)
+      let offset = 0
+      for (const size of sizes) {
+        const chunk = bytes.subarray(offset, offset + size)
+        const isLast = offset + chunk.length === bytes.length
+        const reply = await made.patch(offset, chunk, isLast ? { 'upload-length': `${bytes.length}` } : {})
+        expect(reply.status, reply.text).toBe(204)
+        offset += chunk.length
+      }
+      await expectStored(filename, bytes)
     }
-    await expectStored(filename, bytes)
-  }
-  await upload('chunks', [1, 3_000_000, 9_000_000, 18_000_000])
-  const held: (() => void)[] = []
-  const { takeBuffer } = instance.gateway.context
-  for (let release = takeBuffer(); release; release = takeBuffer()) held.push(release)
-  await upload('streamed', [5_000_000, 18_000_000])
-  for (const release of held) release()
-})
+    await upload('chunks', [1, 3_000_000, 9_000_000, 18_000_000])
+    const held: (() => void)[] = []
+    const { takeBuffer } = instance.gateway.context
+    for (let release = takeBuffer(); release; release = takeBuffer()) held.push(release)
+    await upload('streamed', [5_000_000, 18_000_000])
+    for (const release of held) release()
+  },
+)
 
-it('T-56 parts that were refused or replaced do not stay where each write has a name of its own', async () => {
+it('T-56 refused and replaced parts are removed at a provider where every write has its own name', async () => {
   const server = await startGcsServer({ folder: await newFolder() })
   onTestFinished(server.stop)
   const instance = await openTestGateway({
@@ -88,7 +92,12 @@ it('T-56 parts that were refused or replaced do not stay where each write has a 
   expect((await session.raw(0, randomBytes(MEBIBYTE))).status).toBe(200)
   expect(partsInPlace()).toBe(1)
 
-  const upload = await create(instance, locker, await tusToken(locker), whole(3 * MEBIBYTE, { filename: 'b' }))
+  const upload = await create(
+    instance,
+    locker,
+    await tusToken(locker),
+    creationHeaders(3 * MEBIBYTE, { filename: 'b' }),
+  )
   const wrong = { 'upload-checksum': `sha1 ${createHash('sha1').digest('base64')}` }
   expect((await upload.patch(0, randomBytes(2 * MEBIBYTE), wrong)).error).toBe('TUS_CHECKSUM_MISMATCH')
   expect(partsInPlace()).toBe(1)

@@ -17,7 +17,7 @@ const session = forEachTest(() => {
 const base = () => `${instance.gateway.context.config.http.baseUrl}/v1`
 const file = { file_id: 'f_0001', filename: FILENAME }
 
-it('SESS-01 an upload in parts is opened with its addresses, and a token that is shown once', () => {
+it('SESS-01 a new upload session returns its URLs and a token that is shown once', () => {
   const { session_id, upload_token } = session.opened
   const path = `${base()}/upload-sessions/${session_id}`
   expect(session.opened).toEqual({
@@ -32,7 +32,7 @@ it('SESS-01 an upload in parts is opened with its addresses, and a token that is
   expect(upload_token).not.toContain(session_id)
 })
 
-it('SESS-03 SESS-04 an upload in parts takes parts, says what it has, and becomes a stored file', async () => {
+it('SESS-03 SESS-04 an upload session accepts parts, reports what it received, and stores the file', async () => {
   const { session_id } = session.opened
   const first = await session.part(0, bytes.subarray(0, 1000))
   const received = { received_bytes: 1000, total_received_bytes: 1000, sha256: sha256(bytes.subarray(0, 1000)) }

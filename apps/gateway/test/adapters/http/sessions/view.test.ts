@@ -1,4 +1,4 @@
-// What somebody sees who may only upload: what this upload has stored, and nothing else of the locker.
+// The view of an upload session: a caller who may only upload sees the files of this upload, and nothing else.
 
 import { forEachDatabase } from '@svc/devnet/databases'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
@@ -24,7 +24,7 @@ forEachDatabase('the view of an upload', (database) => {
     viewer = (await session.finalize()).body.viewer_url as string
   })
 
-  /** The id in place of a receipt's. */
+  /** The id that replaces a receipt id. */
   const viewId = () => viewer.split('/').at(-3) as string
   const bytesOf = (filename: string, id = viewId()) =>
     fetch(`${instance.gateway.url}/v1/r/${id}/f/${encodeURIComponent(filename)}`)
@@ -46,7 +46,7 @@ forEachDatabase('the view of an upload', (database) => {
     expect(listed.body).toEqual((await session.status()).body)
   })
 
-  it('T-49 opens nothing else: no other file, nothing that was put in place of one, no other session', async () => {
+  it('T-49 opens nothing else: no other file, no replacement of one, no other session', async () => {
     expectRefusal(await refusalOf('never.txt'), 404, 'FILE_NOT_FOUND')
     const [other, unknown] = [await refusalOf('secret.txt'), await refusalOf('unknown.txt')]
     expectRefusal(other, 404, 'FILE_NOT_FOUND')
@@ -72,7 +72,7 @@ forEachDatabase('the view of an upload', (database) => {
     )
   })
 
-  it('T-49 ADD-22 follows no rename, and shows nothing that others upload or rename to the names of the session', async () => {
+  it('T-49 ADD-22 follows no rename, and shows nothing that others upload or rename to its filenames', async () => {
     const rename = async (filename: string, new_filename: string) => {
       const body = { files: [{ filename, new_filename }], overwrite: true }
       const renamed = await locker.call(['locker:write', 'locker:delete'], 'POST', '/files/rename', body)
@@ -96,14 +96,14 @@ forEachDatabase('the view of an upload', (database) => {
     expect(viewer_url).toBe(viewer)
   })
 
-  it('ERR-29 SESS-06 says that the viewer refused, and where the names of the session are', async () => {
+  it('ERR-29 SESS-06 names the viewer as the layer that refused, and says where its filenames are listed', async () => {
     const next_best_method = 'GET /v1/upload-sessions/{session_id}'
     const details = { layer: 'viewer', recovery_hint: expect.any(String), next_best_method }
     expect((await refusalOf('secret.txt')).body).toMatchObject({ details: { ...details, filename: 'secret.txt' } })
     expect((await refusalOf('b.txt', 'us_')).body).toMatchObject({ details: { ...details, next_best_method: 'none' } })
   })
 
-  it('SESS-02 T-49 uploads nothing', async () => {
+  it('SESS-02 T-49 accepts no uploads', async () => {
     const type = { 'content-type': 'application/octet-stream' }
     const part = await instance.send('POST', `${session.partsPath(2)}?index=0`, Buffer.from('x'), {
       ...viewToken(),
@@ -115,7 +115,7 @@ forEachDatabase('the view of an upload', (database) => {
     expectRefusal(await refusalOf('a.txt', session.opened.upload_token), 404, 'receipt_not_found')
   })
 
-  it('T-49 ends with the token of the session, and with the access of whoever opened it', async () => {
+  it('T-49 ends with the token of the session, and with the access of the key that opened it', async () => {
     const open = await openTestSession(instance, locker, { files: [{ filename: 'c.txt' }], ttl_min: 120 })
     await open.raw(0, 'of the owner')
     const own = ((await open.finalize()).body.viewer_url as string).split('/').at(-3)
@@ -130,15 +130,15 @@ forEachDatabase('the view of an upload', (database) => {
     expect([again.viewer_url, status.viewer_url]).toEqual([null, null])
   })
 
-  /** Neither the head nor the body of an answer has the receipt, the public link or the name of another file. */
-  async function expectNothingTold(...answers: { url: string; headers: object; text: string }[]): Promise<void> {
+  /** Expects neither headers nor body to contain the receipt id, the public link or the name of another file. */
+  async function expectNothingRevealed(...answers: { url: string; headers: object; text: string }[]): Promise<void> {
     const { body } = await locker.call<{ public_link: { id: string } }>(['locker:read'], 'GET', '/record')
     for (const { url, headers, text } of answers)
       for (const hidden of [locker.receiptId, body.public_link.id, 'secret.txt'])
         if (!url.includes(hidden)) expect(`${JSON.stringify(headers)} ${text}`, url).not.toContain(hidden)
   }
 
-  const told = async (asked: Response | Promise<Response>) => {
+  const readAnswer = async (asked: Response | Promise<Response>) => {
     const answer = await asked
     return { url: answer.url, headers: Object.fromEntries(answer.headers), text: await answer.text() }
   }
@@ -147,9 +147,9 @@ forEachDatabase('the view of an upload', (database) => {
     await locker.call(['locker:admin'], 'POST', '/public-link', { action: 'rotate' })
     const headers = { ...session.headers, 'content-type': 'application/json' }
     const send = (path: string, body = '{"index":0,"data":"YQ=="}') =>
-      told(fetch(instance.gateway.url + path, { method: 'POST', headers, body }))
-    await expectNothingTold(
-      await told(fetch(instance.gateway.url + sessionPath(), { headers })),
+      readAnswer(fetch(instance.gateway.url + path, { method: 'POST', headers, body }))
+    await expectNothingRevealed(
+      await readAnswer(fetch(instance.gateway.url + sessionPath(), { headers })),
       await send(session.partsPath(2)),
       await send(session.partsPath(0)),
       await send(session.partsPath(2), '{"index":0,"data":"not base64"}'),
@@ -157,12 +157,12 @@ forEachDatabase('the view of an upload', (database) => {
       await send(`${sessionPath()}/finalize`, ''),
       await send(`${sessionPath()}/finalize`, ''),
       await send(session.partsPath(2)),
-      await told(bytesOf('a.txt')),
-      await told(bytesOf('secret.txt')),
+      await readAnswer(bytesOf('a.txt')),
+      await readAnswer(bytesOf('secret.txt')),
     )
   })
 
-  it('T-49 nor does one to the holder of a tus token or of short URLs', async () => {
+  it('T-49 no answer to the holder of a tus token or short URLs names the receipt or the public link', async () => {
     await locker.call(['locker:admin'], 'POST', '/public-link', { action: 'rotate' })
     const options = { 'upload-length': '4', ...CHUNK, ...metadata({ filename: 't.txt' }) }
     const upload = await create(instance, locker, await tusToken(locker, { prefix: 'inbox/' }, operator), options, 'te')
@@ -179,11 +179,11 @@ forEachDatabase('the view of an upload', (database) => {
       await upload.patch(4, 'xt'),
       await sendTus(upload.url, 'DELETE'),
     ]
-    await expectNothingTold(
+    await expectNothingRevealed(
       ...replies.map((answer) => ({ ...answer, url: upload.url })),
-      await told(put(`${urls.upload}?proxy=1`, 'direct')),
-      await told(put(`${urls.upload}?proxy=1`, 'direct', { 'content-type': 'image/png' })),
-      await told(fetch(urls.remove, { method: 'DELETE' })),
+      await readAnswer(put(`${urls.upload}?proxy=1`, 'direct')),
+      await readAnswer(put(`${urls.upload}?proxy=1`, 'direct', { 'content-type': 'image/png' })),
+      await readAnswer(fetch(urls.remove, { method: 'DELETE' })),
     )
   })
 })

@@ -3,7 +3,7 @@ import { bucketNames, isBucketName } from '../../../../src/adapters/s3/buckets/b
 import type { Locker } from '../../../../src/db/schema.ts'
 
 it.each(['abc', 'my-photos', 'a.b-c.d', '2026', 'x'.repeat(63), '1.2.3', 'a--b'])(
-  'ADD-44 %s can be the name of a bucket',
+  'ADD-44 %s is a valid bucket name',
   (name) => expect(isBucketName(name)).toBe(true),
 )
 
@@ -20,9 +20,9 @@ it.each([
   'locker_0123456789ab',
   '10.0.0.1',
   'x'.repeat(64),
-])('ADD-44 %j cannot be the name of a bucket', (name) => expect(isBucketName(name)).toBe(false))
+])('ADD-44 %j is not a valid bucket name', (name) => expect(isBucketName(name)).toBe(false))
 
-it('ADD-44 the first name of a locker counts, and one that two lockers have is none of theirs', () => {
+it('ADD-44 the first name of a locker names its bucket, unless two lockers share the name', () => {
   const locker = (locker_id: string, ...tags: string[]) => ({ locker_id, tags: JSON.stringify(tags) }) as Locker
   const lockers = [
     locker('locker_1', 'family', 'name:photos', 'name:second'),

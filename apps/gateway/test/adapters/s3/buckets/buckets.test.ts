@@ -33,7 +33,7 @@ it('ADD-44 finds the bucket of the key and no other', async () => {
     expect(await bucket.send('HEAD', '', { target: `/s3/${other}` })).toMatchObject({ status: 403 })
 })
 
-it('ADD-44 creates the bucket that is there already, with a key that may only read, too', async () => {
+it('ADD-44 accepts the creation of the existing bucket, even with a read-only key', async () => {
   const Bucket = bucket.name
   const reader = await bucket.clientWith({}, { access: 'read' })
   for (const client of [bucket.client, reader])
@@ -77,7 +77,7 @@ it('ADD-44 a bucket cannot be deleted', async () => {
   await expectS3Error(reader.send(new DeleteBucketCommand({ Bucket })), 403, 'AccessDenied')
 })
 
-it('ADD-44 tells location, versioning and access as of a new bucket', async () => {
+it('ADD-44 reports location, versioning and access like those of a new bucket', async () => {
   const Bucket = bucket.name
   expect(await bucket.client.send(new GetBucketLocationCommand({ Bucket }))).not.toHaveProperty('LocationConstraint')
   const versioning = await bucket.client.send(new GetBucketVersioningCommand({ Bucket }))
@@ -86,7 +86,7 @@ it('ADD-44 tells location, versioning and access as of a new bucket', async () =
   expect(Grants).toEqual([{ Grantee: { ...Owner, Type: 'CanonicalUser' }, Permission: 'FULL_CONTROL' }])
 })
 
-it('ADD-44 tells the region that is set', async () => {
+it('ADD-44 reports the configured region', async () => {
   const elsewhere = await openS3Gateway({ S3: 'on,region=eu-central-1' })
   onTestFinished(elsewhere.close)
   const { client, name: Bucket } = await elsewhere.bucket()

@@ -1,4 +1,4 @@
-// For tests: asking for S3 credentials, and what the gateway takes them for.
+// For tests: requests for S3 credentials, and the scope that the gateway finds for a credential.
 
 import type {
   NewS3Key,
@@ -25,27 +25,27 @@ export function askKey(locker: TestLocker, changes: object = {}, who?: Identity)
 }
 
 export async function listKeys(locker: TestLocker): Promise<S3KeyList['keys']> {
-  return done(await locker.call<S3KeyList>(['locker:admin'], 'GET', '/s3/keys')).keys
+  return expectSuccess(await locker.call<S3KeyList>(['locker:admin'], 'GET', '/s3/keys')).keys
 }
 
 export function revokeKey(locker: TestLocker, accessKeyId: string) {
   return locker.call(['locker:admin'], 'DELETE', `/s3/keys/${accessKeyId}`)
 }
 
-export function done<Body>({ status, body }: Reply<Body>): Body {
+export function expectSuccess<Body>({ status, body }: Reply<Body>): Body {
   expect(status, JSON.stringify(body)).toBe(200)
   return body
 }
 
-/** What the door of this gateway takes a credential for, before it looks at the locker. */
-export function found(
+/** The scope that the S3 endpoint finds for a credential, before it reads the locker. */
+export function findScope(
   { gateway }: TestGateway,
   { access_key_id, session_token = null }: { access_key_id: string; session_token?: string | null },
 ): Promise<S3Credential | null> {
   return findCredential(gateway.context, access_key_id, session_token)
 }
 
-/** Asks for a credential of all lockers that the wallet owns, or about those that it has. */
+/** Requests or lists credentials for all lockers that the wallet owns. */
 export function callWallet<Body>(
   { gateway, call }: TestGateway,
   wallet: Identity,
@@ -71,7 +71,7 @@ export function askWalletCredentials(
 }
 
 export async function listWalletKeys(instance: TestGateway, wallet: Identity): Promise<WalletS3KeyList['keys']> {
-  return done(await callWallet<WalletS3KeyList>(instance, wallet, ['GET', '/v1/s3/keys'])).keys
+  return expectSuccess(await callWallet<WalletS3KeyList>(instance, wallet, ['GET', '/v1/s3/keys'])).keys
 }
 
 export function revokeWalletKey(instance: TestGateway, wallet: Identity, accessKeyId: string) {

@@ -15,7 +15,7 @@ import {
 import { isKeyId, newKeyId } from '../../../../src/adapters/s3/credentials/key-ids.ts'
 import { MAX_EPOCHS } from '../../../../src/adapters/s3/credentials/mint-credentials.ts'
 import { type LockerScope, openSession, sealSession } from '../../../../src/adapters/s3/credentials/session-token.ts'
-import { askCredentials, askKey, done, found, listKeys } from './credentials-gateway.ts'
+import { askCredentials, askKey, expectSuccess, findScope, listKeys } from './credentials-gateway.ts'
 
 forEachDatabase('short-lived S3 credentials', (database) => {
   const operator = ed25519Identity()
@@ -25,10 +25,10 @@ forEachDatabase('short-lived S3 credentials', (database) => {
 
   const seconds = () => Math.floor(instance.clock.now() / 1000)
 
-  it('ADD-42 are answered with all that a client is set up with, and nothing of them is stored', async () => {
+  it('ADD-42 include everything that a client needs, and are not stored', async () => {
     const before = await instance.gateway.context.database.db.selectFrom('s3_keys').selectAll().execute()
     const reply = await askCredentials(locker, { access: 'write', prefix: 'photos/', ttl_min: 5 })
-    const credentials = done(reply)
+    const credentials = expectSuccess(reply)
     expect(reply.headers.get('cache-control')).toBe('no-store')
     expect(schemaCheck(mintS3Credentials.responses[200])(credentials)).toBeNull()
     expect(credentials).toMatchObject({
@@ -39,7 +39,7 @@ forEachDatabase('short-lived S3 credentials', (database) => {
       region: 'us-east-1',
       bucket: locker.lockerId,
     })
-    expect(await found(instance, credentials)).toEqual({
+    expect(await findScope(instance, credentials)).toEqual({
       accessKeyId: credentials.access_key_id,
       secret: credentials.secret_access_key,
       lockerId: locker.lockerId,
@@ -51,35 +51,35 @@ forEachDatabase('short-lived S3 credentials', (database) => {
     expect(await instance.gateway.context.database.db.selectFrom('s3_keys').selectAll().execute()).toEqual(before)
   })
 
-  it('ADD-42 read the whole locker for an hour unless asked otherwise, for operators too', async () => {
-    const credentials = done(await askCredentials(locker, {}, operator))
+  it('ADD-42 read the whole locker for an hour by default, for operators too', async () => {
+    const credentials = expectSuccess(await askCredentials(locker, {}, operator))
     const grant = { key: operator.identity, epoch: 0 }
     const scope = { access: 'read', prefix: '', expiresAt: seconds() + 3600, grant }
-    expect(await found(instance, credentials)).toMatchObject(scope)
+    expect(await findScope(instance, credentials)).toMatchObject(scope)
   })
 
-  it('ADD-42 expire at their time, with the code that clients know', async () => {
-    const credentials = done(await askCredentials(locker, { ttl_min: 1 }))
+  it('ADD-42 expire on time, with the error code that clients know', async () => {
+    const credentials = expectSuccess(await askCredentials(locker, { ttl_min: 1 }))
     instance.clock.advance(59)
-    expect(await found(instance, credentials)).not.toBeNull()
+    expect(await findScope(instance, credentials)).not.toBeNull()
     instance.clock.advance(1)
-    await expect(found(instance, credentials)).rejects.toMatchObject({ code: 'ExpiredToken' })
+    await expect(findScope(instance, credentials)).rejects.toMatchObject({ code: 'ExpiredToken' })
   })
 
-  it('T-95 those that write need an envelope for writing', async () => {
+  it('T-95 need an envelope for writing when they can write', async () => {
     expectRefusal(await askCredentials(locker, { access: 'write' }, undefined, ['locker:read']), 403, 'MISSING_OPS')
     expectRefusal(await askCredentials(locker, {}, undefined, ['locker:list']), 403, 'MISSING_OPS')
-    done(await askCredentials(locker, { access: 'read' }, undefined, ['locker:write']))
+    expectSuccess(await askCredentials(locker, { access: 'read' }, undefined, ['locker:write']))
   })
 
-  it('T-95 strangers and operators of other lockers get none', async () => {
+  it('T-95 are refused to unknown keys and to operators of other lockers', async () => {
     expectRefusal(await askCredentials(locker, {}, ed25519Identity()), 403, 'SIGNATURE_INVALID')
     const other = await instance.locker(ed25519Identity())
     expectRefusal(await askCredentials(other, {}, operator), 403, 'SIGNATURE_INVALID')
   })
 
   it.each([
-    ['a prefix that is no folder', { prefix: 'photos' }],
+    ['a prefix that is not a folder', { prefix: 'photos' }],
     ['a prefix that is too long in UTF-8', { prefix: `${'ü'.repeat(257)}/` }],
     ['more than an hour', { ttl_min: 61 }],
     ['another access', { access: 'admin' }],
@@ -89,17 +89,19 @@ forEachDatabase('short-lived S3 credentials', (database) => {
 
   const restrict = async (restriction: string) => {
     const path = `/v1/internal/operations/lockers/${locker.lockerId}/restriction`
-    done(await instance.send('PUT', path, { restriction, reason: 'order 17 of a court' }))
+    expectSuccess(await instance.send('PUT', path, { restriction, reason: 'order 17 of a court' }))
   }
 
-  it('T-95 a frozen locker is read by its owner for a few minutes, and written by nobody', async () => {
+  it('T-95 let only the owner read a frozen locker, for a few minutes, and never write', async () => {
     await restrict('frozen')
-    expect(await found(instance, done(await askCredentials(locker)))).toMatchObject({ expiresAt: seconds() + 300 })
+    expect(await findScope(instance, expectSuccess(await askCredentials(locker)))).toMatchObject({
+      expiresAt: seconds() + 300,
+    })
     expectRefusal(await askCredentials(locker, { access: 'write' }), 423, 'LOCKER_FROZEN')
     expectRefusal(await askCredentials(locker, {}, operator), 423, 'LOCKER_FROZEN')
   })
 
-  it('T-95 a locker that was taken down gives none', async () => {
+  it('T-95 are refused for a locker that was taken down', async () => {
     await restrict('taken_down')
     expectRefusal(await askCredentials(locker), 451, 'LOCKER_TAKEN_DOWN')
     expectRefusal(await askCredentials(locker, { access: 'write' }), 451, 'LOCKER_TAKEN_DOWN')
@@ -112,7 +114,7 @@ async function openInstance(variables: Record<string, string>) {
   return { instance, locker: await instance.locker(ed25519Identity()) }
 }
 
-it('T-93 ADD-42 a gateway without the door gives no credentials and keys, and says so', async () => {
+it('T-93 ADD-42 a gateway without the S3 endpoint issues no credentials or keys, and says why', async () => {
   const { instance, locker } = await openInstance({ S3: 'off' })
   expectRefusal(await askCredentials(locker), 501, 'S3_DISABLED')
   expectRefusal(await askKey(locker), 501, 'S3_DISABLED')
@@ -121,16 +123,16 @@ it('T-93 ADD-42 a gateway without the door gives no credentials and keys, and sa
   expect([status, headers.get('content-type')]).toEqual([404, expect.stringContaining('json')])
 })
 
-it('ADD-42 clients are told the host and the region of the door', async () => {
-  const door = { S3: 'on,host=s3.gateway.example,region=eu-central-1' }
-  const { locker } = await openInstance({ BASE_URL: 'https://gateway.example:8443', ...door })
-  const told = { endpoint: 'https://s3.gateway.example:8443', region: 'eu-central-1' }
-  expect(done(await askCredentials(locker))).toMatchObject(told)
+it('ADD-42 credentials include the host and the region of the S3 endpoint', async () => {
+  const endpoint = { S3: 'on,host=s3.gateway.example,region=eu-central-1' }
+  const { locker } = await openInstance({ BASE_URL: 'https://gateway.example:8443', ...endpoint })
+  const reported = { endpoint: 'https://s3.gateway.example:8443', region: 'eu-central-1' }
+  expect(expectSuccess(await askCredentials(locker))).toMatchObject(reported)
 })
 
-it('LIM-11 asking for credentials counts for the limit of the signer', async () => {
+it('LIM-11 requests for credentials count towards the rate limit of the signer', async () => {
   const { locker } = await openInstance({ RATE_LIMITS: 'signer=1/min' })
-  done(await askCredentials(locker))
+  expectSuccess(await askCredentials(locker))
   expectRefusal(await askCredentials(locker), 429, 'RATE_LIMITED')
 })
 
@@ -147,13 +149,14 @@ const SCOPE: LockerScope = {
 }
 const seal = (scope: Partial<LockerScope> = {}) => sealSession(keys, { ...SCOPE, ...scope }, randomBytes(SALT_BYTES))
 
-it('ADD-42 session tokens hold all that a credential opens, and replicas with the same key open them', () => {
+it('ADD-42 session tokens contain the scope of a credential, and replicas with the same key open them', () => {
   const { accessKeyId, secret, token } = seal()
   const replica = createCredentialKeys(ed25519Signer(seed))
-  for (const held of [keys, replica]) expect(openSession(held, accessKeyId, token)).toEqual({ ...SCOPE, secret })
+  for (const keysOfGateway of [keys, replica])
+    expect(openSession(keysOfGateway, accessKeyId, token)).toEqual({ ...SCOPE, secret })
 })
 
-it('ADD-42 credentials have the form that clients check, also with the longest prefix', () => {
+it('ADD-42 credentials have the form that clients check, even with the longest prefix', () => {
   const prefixes = ['', `${'"'.repeat(511)}/`, `${'ü'.repeat(255)}/`]
   for (const { accessKeyId, secret, token } of prefixes.map((prefix) => seal({ prefix }))) {
     expect(accessKeyId).toMatch(/^SVCS[A-Z2-7]{16}$/)
@@ -164,7 +167,7 @@ it('ADD-42 credentials have the form that clients check, also with the longest p
   }
 })
 
-it('ADD-42 a session token of a wallet has room for the epochs of its lockers', () => {
+it('ADD-42 a session token of a wallet fits the epochs of its lockers', () => {
   const ids = Array.from({ length: MAX_EPOCHS }, (_, i) => `locker_${String(i).padStart(12, '0')}`)
   const epochs = Object.fromEntries(ids.map((id) => [id, 12_345_678]))
   const { access, expiresAt } = SCOPE
@@ -173,14 +176,14 @@ it('ADD-42 a session token of a wallet has room for the epochs of its lockers', 
   expect(openSession(keys, accessKeyId, token)).toEqual({ ...scope, secret })
 })
 
-it('T-95 tokens show nothing of what they hold, and two of the same scope have nothing in common', () => {
+it('T-95 tokens reveal nothing of their content, and two tokens of the same scope have nothing in common', () => {
   const [one, two] = [seal(), seal()]
   const plain = Buffer.from(fromBase64Url(one.token) as Uint8Array).toString('latin1')
-  for (const told of [SCOPE.lockerId, SCOPE.grant.key, SCOPE.prefix]) expect(plain).not.toContain(told)
+  for (const reported of [SCOPE.lockerId, SCOPE.grant.key, SCOPE.prefix]) expect(plain).not.toContain(reported)
   expect(new Set([one.token, two.token, one.secret, two.secret, one.accessKeyId, two.accessKeyId]).size).toBe(6)
 })
 
-it('T-95 a token with any changed byte, and one that is cut anywhere, opens nothing', () => {
+it('T-95 a token that is changed or truncated anywhere opens nothing', () => {
   const { accessKeyId, token } = seal()
   const bytes = fromBase64Url(token) as Uint8Array
   for (const i of bytes.keys()) {
@@ -198,7 +201,7 @@ it('T-95 a token of another gateway, or with the access key id of another token,
   expect(openSession(keys, id, one.token)).toBeNull()
 })
 
-it('ADD-42 T-95 ids of long-lived keys have the form that clients check, and are told from guesses', () => {
+it('ADD-42 T-95 ids of long-lived keys have the form that clients check, and guessed ids are recognized', () => {
   const id = newKeyId(keys, randomBytes)
   expect(id).toMatch(/^SVCK[A-Z2-7]{16}$/)
   expect(isKeyId(keys, id)).toBe(true)

@@ -48,7 +48,7 @@ forEachDatabase('folders of S3', (database) => {
     expect(await list({ Prefix: 'dir' })).toEqual(['dir/file'])
   })
 
-  it('ADD-44 a folder is no file, and changes no manifest', async () => {
+  it('ADD-44 a folder is not a file and changes no manifest', async () => {
     const before = await lockerRow(instance, bucket.locker)
     await put('quiet/')
     await put('quiet/', { Metadata: { a: 'b' } })
@@ -58,7 +58,7 @@ forEachDatabase('folders of S3', (database) => {
     expect(body.files.map(({ filename }) => filename)).not.toContain('quiet/')
   })
 
-  it('ADD-44 copies a folder, with its metadata or with other', async () => {
+  it('ADD-44 copies a folder, with its own or with new metadata', async () => {
     await put('from/', { Metadata: { a: '1' }, ContentType: 'application/x-directory' })
     const { CopyObjectResult } = await copy('from/', 'to/')
     expect(CopyObjectResult).toMatchObject({ ETag: NO_BYTES, LastModified: expect.any(Date) })
@@ -84,7 +84,7 @@ forEachDatabase('folders of S3', (database) => {
     expect(await list({ Prefix: 'many' })).toEqual([])
   })
 
-  it('ADD-44 keeps the conditions of requests', async () => {
+  it('ADD-44 applies the conditions of requests to folders', async () => {
     await put('once/', { IfNoneMatch: '*' })
     await expectS3Error(put('once/', { IfNoneMatch: '*' }), 412, 'PreconditionFailed')
     await expectS3Error(put('never/', { IfMatch: NO_BYTES }), 404, 'NoSuchKey')
@@ -94,7 +94,7 @@ forEachDatabase('folders of S3', (database) => {
     expect(await conditional({ 'if-match': '"other"' })).toMatchObject({ status: 412, code: 'PreconditionFailed' })
   })
 
-  it('T-10 a folder has no bytes, and a name that a file could be in', async () => {
+  it('T-10 a folder has no bytes, and its name is valid for files below it', async () => {
     for (const Body of ['x', Buffer.alloc(1_000_000)]) {
       const refused = await bucket.send('PUT', 'full/', { body: Body })
       expect(refused).toMatchObject({ status: 400, code: 'InvalidArgument' })
@@ -108,7 +108,7 @@ forEachDatabase('folders of S3', (database) => {
     expect(await list({ Prefix: 'a' })).toEqual([])
   })
 
-  it('T-10 folders are written by keys that may write there, while they are good', async () => {
+  it('T-10 only keys that may write to a folder change it', async () => {
     await put('kept/')
     const as = async (scope: object) => objectsOf({ name: bucket.name, client: await bucket.clientWith({}, scope) })
     const [reader, scoped] = [await as({ access: 'read' }), await as({ prefix: 'mine/' })]

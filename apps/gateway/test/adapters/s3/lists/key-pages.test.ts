@@ -9,7 +9,7 @@ import type { Db, Schema } from '../../../../src/db/schema.ts'
 const RUNS = 150
 const NEVER = new AbortController().signal
 
-/** Those whose order differs in UTF-16, those that mean something in URLs or patterns, and the last ones of all. */
+/** Characters whose order differs in UTF-16, that are special in URLs or patterns, or that sort last. */
 const UNITS = ['a', 'b', '/', '/', '0', '%', '+', ' ', '_', 'é', '\ue000', '\uffff', '\u{1f600}', '\u{10ffff}']
 const TEXT = fc.string({ unit: fc.constantFrom(...UNITS), maxLength: 6 })
 const DELIMITER = fc.oneof(
@@ -19,7 +19,7 @@ const DELIMITER = fc.oneof(
 
 type ModelPage = Omit<KeyPage, 'keys'> & { keys: string[] }
 
-/** A list as S3 describes it: keys become entries, and a page is the first of those above a text. */
+/** A list as S3 describes it: keys become entries, and a page is the first entries after a text. */
 function modelPage(keys: readonly string[], { prefix, delimiter, after, limit }: KeyQuery): ModelPage {
   const matching = keys.filter((key) => key.startsWith(prefix))
   const entries = new Map<string, 'key' | 'prefix'>()
@@ -74,7 +74,7 @@ forEachDatabase('pages of keys', (database) => {
     }
   }
 
-  it('T-10 ADD-44 has the keys and common prefixes that S3 has, page by page, for any keys, prefix and delimiter', {
+  it('T-10 ADD-44 have the keys and common prefixes that S3 returns, page by page, for any keys, prefix and delimiter', {
     tags: ['nightly'],
   }, async () => {
     const names = fc.uniqueArray(
@@ -99,7 +99,7 @@ forEachDatabase('pages of keys', (database) => {
     )
   })
 
-  it('T-10 passes over any number of names that wait for bytes', { tags: ['nightly'] }, async () => {
+  it('T-10 skip any number of names that have no bytes yet', { tags: ['nightly'] }, async () => {
     const number = (i: number) => String(i).padStart(5, '0')
     const waiting = Array.from({ length: 21_000 }, (_, i) => `${i < 20_500 ? 'a/' : ''}${number(i)}`)
     const keys = ['a/20499.txt', 'a/z', 'b', 'b/1', 'c/', '20600.txt'].sort(byBytes)
@@ -113,7 +113,7 @@ forEachDatabase('pages of keys', (database) => {
     expect((await findKeys(db, lockerId, query, aborted)).prefixes).not.toContain('a/')
   })
 
-  it('ADD-44 says size, tag and time of what is there', async () => {
+  it('ADD-44 report the size, tag and time of each key', async () => {
     const lockerId = await fill(['waiting to be confirmed', 'folder/'])
     const { keys } = await findKeys(db, lockerId, { prefix: '', delimiter: '', after: null, limit: 9 }, NEVER)
     const tag = expect.stringMatching(/^"[0-9a-f]{32}-1"$/)

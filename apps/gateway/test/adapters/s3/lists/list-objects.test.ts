@@ -34,7 +34,7 @@ forEachDatabase('lists of S3', (database) => {
   const prefixesOf = ({ CommonPrefixes = [] }: Pick<ListObjectsV2CommandOutput, 'CommonPrefixes'>) =>
     CommonPrefixes.map(({ Prefix }) => Prefix)
 
-  it('ADD-44 ListObjectsV2 has every file with bytes, with its facts', async () => {
+  it('ADD-44 ListObjectsV2 lists every file that has bytes, with its facts', async () => {
     const page = await v2()
     expect(keysOf(page)).toEqual(KEYS)
     expect(page).toMatchObject({ Name: bucket.name, Prefix: '', KeyCount: 8, MaxKeys: 1000, IsTruncated: false })
@@ -78,7 +78,7 @@ forEachDatabase('lists of S3', (database) => {
     expect([first.ContinuationToken, keysOf(first)]).toEqual(['', [KEYS[0]]])
   })
 
-  it('ADD-44 ListObjects has NextMarker with a delimiter only', async () => {
+  it('ADD-44 ListObjects has NextMarker only with a delimiter', async () => {
     const first = await v1({ Delimiter: '/', MaxKeys: 3 })
     expect(first).toMatchObject({ IsTruncated: true, NextMarker: 'a/', Marker: '', Delimiter: '/' })
     const second = await v1({ Delimiter: '/', MaxKeys: 3, Marker: 'a/' })
@@ -109,7 +109,7 @@ forEachDatabase('lists of S3', (database) => {
     await expectS3Error(list({ VersionIdMarker: 'null' }), 400, 'InvalidArgument')
   })
 
-  it('ADD-44 max-keys is from 0 on, and a page has a thousand at most', async () => {
+  it('ADD-44 max-keys starts at 0, and a page has at most a thousand entries', async () => {
     expect(await v2({ MaxKeys: 0 })).toMatchObject({ KeyCount: 0, IsTruncated: false, MaxKeys: 0 })
     expect(await v2({ MaxKeys: 5000 })).toMatchObject({ KeyCount: 8, MaxKeys: 1000 })
   })
@@ -129,7 +129,7 @@ forEachDatabase('lists of S3', (database) => {
     expect(await bucket.send('GET', `?${query}`)).toMatchObject({ status: 400, code: 'InvalidArgument' })
   })
 
-  it('T-10 a key for a part of the bucket lists that part only', async () => {
+  it('T-10 a key for a part of the bucket lists only that part', async () => {
     const client = await bucket.clientWith({}, { prefix: 'a/', access: 'read' })
     const list = (input: object) => client.send(new ListObjectsV2Command({ Bucket: bucket.name, ...input }))
     expect(keysOf(await list({ Prefix: 'a/b' }))).toEqual(['a/b/<4>'])
@@ -141,7 +141,7 @@ forEachDatabase('lists of S3', (database) => {
     await expectS3Error(client.send(new ListObjectVersionsCommand(whole)), 403, 'AccessDenied')
   })
 
-  it('ADD-44 lists a file with the tag that reading or writing it has, confirmed or not', async () => {
+  it('ADD-44 lists a file with the ETag that its reads and writes return, confirmed or not', async () => {
     const other = await instance.bucket()
     const { head, put } = objectsOf(other)
     await storeFile(instance, other.locker, 'unconfirmed', 'bytes', { isConfirmed: false })

@@ -15,7 +15,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { sweepSessions } from '../../../../src/files/parts/close-session.ts'
 import { createSessionFinalizer } from '../../../../src/files/parts/finalize-session.ts'
 import { startGatewayProcess } from '../../../gateway-process.ts'
-import { askCredentials, askKey, done, revokeKey } from '../credentials/credentials-gateway.ts'
+import { askCredentials, askKey, expectSuccess, revokeKey } from '../credentials/credentials-gateway.ts'
 import { expectS3Error, openS3Gateway, putInHalves, s3Client } from '../s3-gateway.ts'
 import { PART, uploadGateway } from './upload-gateway.ts'
 
@@ -26,7 +26,7 @@ forEachDatabase('ends of S3 uploads', (database) => {
 
   type Begun = Pick<Awaited<ReturnType<typeof begin>>, 'of'>
 
-  /** Parts that lie apart have to be copied. */
+  /** Parts with a gap between their numbers have to be copied. */
   async function beginWithParts(key: string, numbers: readonly [number, number] = [1, 3], client = bucket.client) {
     const upload = await begin(key, {}, client)
     const parts = [randomBytes(PART), randomBytes(10)]
@@ -49,11 +49,11 @@ forEachDatabase('ends of S3 uploads', (database) => {
     expect(await rows('upload_parts').where('session_id', 'in', ids).execute()).toEqual([])
   }
 
-  it('T-98 what an operator began ends with the operator, and a part on its way is refused', async () => {
+  it('T-98 uploads of an operator end when the operator is removed, and a part in progress is refused', async () => {
     const operator = ed25519Identity()
     const { call } = bucket.locker
     await call(['locker:admin'], 'POST', '/operators', { pubkey: operator.identity })
-    const given = done(await askCredentials(bucket.locker, { access: 'write' }, operator))
+    const given = expectSuccess(await askCredentials(bucket.locker, { access: 'write' }, operator))
     const [theirs, own] = [await begin('theirs', {}, s3Client(instance.s3Url, given)), await begin('own')]
     const remove = () => call(['locker:admin'], 'DELETE', `/operators/${operator.identity}`)
     expect(await putLate(own, remove, given)).toMatchObject({ status: 403, text: expect.stringContaining('Denied') })
@@ -61,18 +61,18 @@ forEachDatabase('ends of S3 uploads', (database) => {
     await expectEnded([theirs], ['own'])
   })
 
-  it('T-36 what was begun with a long-lived key ends when that is revoked', nightly, async () => {
-    const key = done(await askKey(bucket.locker))
+  it('T-36 uploads begun with a long-lived key end when the key is revoked', nightly, async () => {
+    const key = expectSuccess(await askKey(bucket.locker))
     const client = s3Client(instance.s3Url, key)
     const beginWithKey = (name: string) => beginWithParts(name, [1, 2], client)
     const [idle, completed] = [await beginWithKey('idle'), await beginWithKey('completed')]
     const own = await begin('own')
-    // It is revoked while the provider puts the parts together.
+    // It is revoked while the provider joins the parts.
     const { context } = instance.gateway
     const named: typeof context.providers.named = (name) => {
       const provider = context.providers.named(name)
       const complete: ObjectParts['complete'] = async (...parts) => {
-        done(await revokeKey(bucket.locker, key.access_key_id))
+        expectSuccess(await revokeKey(bucket.locker, key.access_key_id))
         return provider.parts.complete(...parts)
       }
       return { ...provider, parts: { ...provider.parts, complete } }
@@ -85,7 +85,7 @@ forEachDatabase('ends of S3 uploads', (database) => {
   })
 
   it('T-98 an upload that is aborted, or seven days old, leaves nothing', async () => {
-    const key = done(await askKey(bucket.locker))
+    const key = expectSuccess(await askKey(bucket.locker))
     const [aborted, expired] = [await beginWithParts('aborted'), await beginWithParts('expired')]
     await aborted.abort()
     for (const ask of [aborted.abort, aborted.list, () => aborted.put(3, randomBytes(1))])
@@ -97,7 +97,7 @@ forEachDatabase('ends of S3 uploads', (database) => {
     await expectSwept(aborted, expired)
   })
 
-  it('T-98 an upload that is being completed is not aborted, and is stored', nightly, async () => {
+  it('T-98 an upload that is being completed cannot be aborted, and is stored', nightly, async () => {
     const upload = await beginWithParts('a')
     const held = storage.holdRead()
     const completing = upload.complete()
@@ -109,15 +109,19 @@ forEachDatabase('ends of S3 uploads', (database) => {
     await expectStored(upload)
   })
 
-  it('T-98 a part that comes while its upload is completed is refused, and no part of the file', nightly, async () => {
-    const upload = await beginWithParts('a')
-    const late = await putLate(upload, upload.complete)
-    expect(late).toMatchObject({ status: 404, text: expect.stringContaining('NoSuchUpload') })
-    await expectStored(upload)
-  })
+  it(
+    'T-98 a part that arrives while its upload is completed is refused and does not reach the file',
+    nightly,
+    async () => {
+      const upload = await beginWithParts('a')
+      const late = await putLate(upload, upload.complete)
+      expect(late).toMatchObject({ status: 404, text: expect.stringContaining('NoSuchUpload') })
+      await expectStored(upload)
+    },
+  )
 })
 
-it('T-50 parts that were acknowledged survive the process, and the upload is completed with them', {
+it('T-50 acknowledged parts survive a killed process, and the upload completes with them', {
   tags: ['nightly'],
 }, async () => {
   const instance = await openS3Gateway()

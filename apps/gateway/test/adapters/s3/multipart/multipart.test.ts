@@ -35,7 +35,7 @@ forEachDatabase('uploads of S3 in parts', (database) => {
     expect((await bytesOf('large.bin')).equals(bytes)).toBe(true)
   })
 
-  it('T-98 parts come at the same time, in any order and again, with gaps; those that are not named are dropped', {
+  it('T-98 parts may arrive concurrently, in any order, repeatedly and with gaps; unnamed parts are dropped', {
     tags: ['nightly'],
   }, async () => {
     const parts = [randomBytes(PART), randomBytes(PART + 7), randomBytes(PART), randomBytes(10)]
@@ -53,7 +53,7 @@ forEachDatabase('uploads of S3 in parts', (database) => {
     expect(await heldObjects()).toBe(before + 1)
   })
 
-  it('T-98 one short or empty part is a file', async () => {
+  it('T-98 one short or empty part makes a file', async () => {
     for (const bytes of [Buffer.from('short'), Buffer.alloc(0)]) {
       const upload = await begin('one')
       await upload.put(1, bytes)
@@ -62,7 +62,7 @@ forEachDatabase('uploads of S3 in parts', (database) => {
     }
   })
 
-  it('T-98 completing again answers the same, and with other parts that there is no such upload', async () => {
+  it('T-98 a repeated completion returns the same answer, and NoSuchUpload if its parts differ', async () => {
     const upload = await begin('again')
     const bytes = randomBytes(100)
     await upload.put(1, bytes)
@@ -115,13 +115,13 @@ forEachDatabase('uploads of S3 in parts', (database) => {
     const list = (more: object = {}, client = bucket.client) =>
       client.send(new ListMultipartUploadsCommand({ Bucket, ...more }))
     expect((await list()).Uploads?.map(({ Key }) => Key)).toEqual(['a', 'a', 'b/1', 'b/2', 'c'])
-    const seen: unknown[] = []
+    const collected: unknown[] = []
     for (let marker: object | null = {}; marker; ) {
       const page = await list({ MaxUploads: 1, Delimiter: '/', ...marker })
-      seen.push(page.Uploads?.[0]?.Key ?? page.CommonPrefixes?.[0]?.Prefix)
+      collected.push(page.Uploads?.[0]?.Key ?? page.CommonPrefixes?.[0]?.Prefix)
       marker = page.IsTruncated ? { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker } : null
     }
-    expect(seen).toEqual(['a', 'a', 'b/', 'c'])
+    expect(collected).toEqual(['a', 'a', 'b/', 'c'])
     const narrow = await bucket.clientWith({}, { prefix: 'b/' })
     const within = await list({ Prefix: 'b/' }, narrow)
     expect(within.Uploads?.map(({ Key }) => Key)).toEqual(['b/1', 'b/2'])

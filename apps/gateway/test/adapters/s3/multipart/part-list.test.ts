@@ -19,7 +19,7 @@ it('T-129 no made-up input breaks the rules of lists of parts', async () => {
         const numbers = accepted(S3Error, () => readPartList(input))?.map(({ number }) => number) ?? []
         must(
           numbers.every((number, i) => number >= 1 && number <= 10_000 && number > (numbers[i - 1] ?? 0)),
-          'takes numbers in another order',
+          'the part numbers are out of order',
         )
       },
     }),

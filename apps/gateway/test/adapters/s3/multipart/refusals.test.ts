@@ -9,16 +9,16 @@ const nightly = { tags: ['nightly'] }
 forEachDatabase('checksums and refusals of S3 uploads', (database) => {
   const { instance, bucket, begin, bytesOf } = uploadGateway(database)
 
-  it('T-98 a CRC of the whole is made of those of its parts, and compared with what is sent', nightly, async () => {
+  it('T-98 the CRC of a file is combined from those of its parts and compared with the one sent', nightly, async () => {
     const parts = [randomBytes(PART), randomBytes(1234)] as const
     const crc = { ChecksumAlgorithm: 'CRC64NVME' }
-    const whole = await begin('one part', { ...crc, ChecksumType: 'FULL_OBJECT' })
+    const single = await begin('one part', { ...crc, ChecksumType: 'FULL_OBJECT' })
     const bytes = Buffer.concat(parts)
-    await whole.put(1, bytes, crc)
-    const { ChecksumCRC64NVME } = await whole.complete([bytes])
+    await single.put(1, bytes, crc)
+    const { ChecksumCRC64NVME } = await single.complete([bytes])
     const upload = await begin('two', { ...crc, ChecksumType: 'FULL_OBJECT' })
     await upload.put(1, parts[0], crc)
-    // Without its checksum, which the gateway computes then.
+    // Sent without its checksum, so the gateway computes it.
     await bucket.send('PUT', `two?partNumber=2&uploadId=${upload.of.UploadId}`, { body: parts[1] })
     const complete = (changes: object) => upload.complete(parts, [1, 2], changes)
     await expectS3Error(complete({ ChecksumCRC64NVME: 'AAAAAAAAAAA=' }), 400, 'BadDigest')
@@ -28,7 +28,7 @@ forEachDatabase('checksums and refusals of S3 uploads', (database) => {
     expect(await complete({ ...facts, MpuObjectSize: PART + 1234 })).toMatchObject(facts)
   })
 
-  it('T-98 a part that is not what its checksum says leaves nothing', nightly, async () => {
+  it('T-98 a part that does not match its checksum leaves nothing', nightly, async () => {
     const upload = await begin('damaged')
     for (const size of [10, PART])
       await expectS3Error(upload.put(1, randomBytes(size), { ChecksumCRC32: 'AAAAAA==' }), 400, 'BadDigest')
@@ -38,7 +38,7 @@ forEachDatabase('checksums and refusals of S3 uploads', (database) => {
     await upload.complete([bytes])
   })
 
-  it('T-98 refuses numbers beyond 1 to 10000, and uploads that are not of this key and locker', async () => {
+  it('T-98 refuses part numbers outside 1 to 10000, and uploads of another key or locker', async () => {
     const { UploadId } = (await begin('mine')).of
     const other = await instance.bucket()
     const put = (key: string, number: string, id = UploadId, to = { send: bucket.send }) =>
@@ -81,14 +81,14 @@ forEachDatabase('checksums and refusals of S3 uploads', (database) => {
     await upload.complete([large], [2])
   })
 
-  it('T-98 keys, types and metadata are refused by the rules for objects', async () => {
+  it('T-98 keys, types and metadata follow the rules for objects', async () => {
     for (const key of ['a:b', '.hidden', 'folder/']) await expectS3Error(begin(key), 400, 'InvalidArgument')
     await expectS3Error(begin('a', { Metadata: { much: 'x'.repeat(3000) } }), 400, 'MetadataTooLarge')
     const sums = { ChecksumAlgorithm: 'SHA256', ChecksumType: 'FULL_OBJECT' }
     await expectS3Error(begin('a', sums), 400, 'InvalidRequest')
   })
 
-  it('T-98 If-None-Match and If-Match decide about the object that is there at the end', nightly, async () => {
+  it('T-98 If-None-Match and If-Match apply to the object that exists at completion', nightly, async () => {
     const bytes = randomBytes(PART)
     const upload = await begin('conditional')
     await upload.put(1, bytes)

@@ -1,4 +1,4 @@
-// For tests: a instance whose storage is watched, with a new bucket for each test, and uploads in parts to it.
+// For tests: an instance whose storage is watched, with a new bucket for each test, and multipart uploads to it.
 
 import {
   AbortMultipartUploadCommand,
@@ -14,7 +14,7 @@ import { sha256 } from '../../http/transfers.ts'
 import { objectsOf, openS3Gateway } from '../s3-gateway.ts'
 
 export const PART = 5 * 1_048_576
-/** Of an object that is confirmed, and of a small part. */
+/** The ETag of a confirmed object or of a small part. */
 export const etagOf = (bytes: Uint8Array) => `"${sha256(bytes).slice(0, 32)}-1"`
 
 /** Call it where tests are declared. */
@@ -32,14 +32,14 @@ export function uploadGateway(database: { readonly url: string }) {
     const etags = new Map<Uint8Array, string | undefined>()
     return {
       of,
-      /** As they were answered, by the bytes of the parts. */
+      /** The returned ETags, by the bytes of their parts. */
       etags,
       async put(PartNumber: number, Body: Uint8Array, changes: object = {}) {
         const sent = await client.send(new UploadPartCommand({ ...of, PartNumber, Body, ...changes }))
         etags.set(Body, sent.ETag)
         return sent
       },
-      /** Of parts with these numbers, or from 1 on. */
+      /** Completes the upload with these part numbers, which count from 1 by default. */
       complete(
         parts: readonly Uint8Array[],
         numbers: readonly number[] = parts.map((_, i) => i + 1),

@@ -42,7 +42,7 @@ forEachDatabase('copies and deletions of S3', (database) => {
     expect(await head('replaced')).toMatchObject(others)
   })
 
-  it('ADD-43 an object that is copied onto itself gets other headers and keeps its bytes and its manifest', async () => {
+  it('ADD-43 an object that is copied onto itself gets new headers and keeps its bytes and its manifest', async () => {
     await put('self', 'bytes', { Metadata: { mtime: '1' } })
     const [before, manifest] = [await row('self'), await lockerRow(instance, bucket.locker)]
     await copy('self', 'self', { MetadataDirective: 'REPLACE', ContentType: 'text/plain', Metadata: { mtime: '2' } })
@@ -69,7 +69,7 @@ forEachDatabase('copies and deletions of S3', (database) => {
     }
   })
 
-  it('ADD-43 CopyObject takes its source from the same locker only', async () => {
+  it('ADD-43 CopyObject accepts a source only from the same locker', async () => {
     const other = await instance.bucket()
     await objectsOf(other).put('theirs', 'x')
     const from = (CopySource: string) => copy('x', 'y', { CopySource })
@@ -92,7 +92,7 @@ forEachDatabase('copies and deletions of S3', (database) => {
     expect(await textOf('private')).toBe('x')
   })
 
-  it('ADD-43 DeleteObjects deletes what is there, by condition too, and says for each what happened', async () => {
+  it('ADD-43 DeleteObjects deletes existing keys, conditionally too, and reports each result', async () => {
     for (const key of ['d/1', 'd/2', 'd/3', 'd/<&>']) await put(key, key)
     const keys = [{ Key: 'd/1' }, { Key: 'd/2', ETag: '"other"' }, { Key: 'd/absent' }, { Key: 'd/<&>' }]
     const { Deleted, Errors } = await removeAll(keys)
@@ -105,7 +105,7 @@ forEachDatabase('copies and deletions of S3', (database) => {
     expect(await textOf('d/3')).toBe('d/3')
   })
 
-  it('ADD-43 a deletion may depend on size and time, and changes nothing where they are others', async () => {
+  it('ADD-43 a deletion may require a size and time, and changes nothing when they differ', async () => {
     await put('conditional', 'bytes')
     const { LastModified } = await head('conditional')
     const earlier = new Date(LastModified!.getTime() - 1000)
@@ -124,7 +124,7 @@ forEachDatabase('copies and deletions of S3', (database) => {
     await expectS3Error(remove(Key, { IfMatchSize: 5 }), 404, 'NoSuchKey')
   })
 
-  it('ADD-43 DeleteObjects takes up to a thousand keys, and refuses other bodies', async () => {
+  it('ADD-43 DeleteObjects accepts up to a thousand keys, and refuses other bodies', async () => {
     const many = (count: number) => Array.from({ length: count }, (_, i) => ({ Key: `absent/${i}` }))
     expect((await removeAll(many(1000))).Deleted).toHaveLength(1000)
     await expectS3Error(removeAll(many(1001)), 400, 'MalformedXML')
@@ -134,7 +134,7 @@ forEachDatabase('copies and deletions of S3', (database) => {
     expect((await post('x'.repeat(5_000_000))).code).toBe('EntityTooLarge')
   })
 
-  it('ADD-43 GetObjectAttributes tells what an object is', async () => {
+  it('ADD-43 GetObjectAttributes reports the attributes of an object', async () => {
     await put('about', 'bytes')
     const ObjectAttributes = ['ETag' as const, 'Checksum' as const, 'ObjectSize' as const, 'StorageClass' as const]
     const asked = new GetObjectAttributesCommand({ Bucket: bucket.name, Key: 'about', ObjectAttributes })
@@ -147,7 +147,7 @@ forEachDatabase('copies and deletions of S3', (database) => {
     })
   })
 
-  it('ADD-43 an object has the ACL and tags that clients ask for, and no others', async () => {
+  it('ADD-43 an object has the ACL and tags that clients request, and accepts no others', async () => {
     await put('about', 'bytes')
     const { client, name: Bucket } = bucket
     const key = { Bucket, Key: 'about' }

@@ -1,4 +1,4 @@
-// What a client says about an object: its type, metadata, and the object that it copies. An example is JSON: the headers.
+// The headers that describe an object: its type, its metadata and its copy source. A fuzz example is JSON: the headers.
 
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { problemWith } from '@svc/devnet/properties/made-up-input'
@@ -8,9 +8,9 @@ import { S3Error } from '@svc/s3/errors'
 import { expect, it } from 'vitest'
 import { readSource } from '../../../../src/adapters/s3/objects/copy-source.ts'
 import {
-  keptHeaders,
   readObjectHeaders,
   refuseUnsupported,
+  storedHeaders,
 } from '../../../../src/adapters/s3/objects/object-headers.ts'
 
 type Request = Parameters<typeof readSource>[0]
@@ -18,7 +18,7 @@ type Caller = Parameters<typeof readSource>[1]
 
 const LOCKER = 'locker_0123456789ab'
 const SCOPE = { lockerId: LOCKER, prefix: 'a/', access: 'write' }
-const CALLER = { held: SCOPE, credential: SCOPE } as unknown as Caller // all that is read of it
+const CALLER = { held: SCOPE, credential: SCOPE } as unknown as Caller // the only fields that are read
 
 it('T-129 no made-up input breaks the rules of headers of objects', async () => {
   expect(
@@ -50,32 +50,33 @@ it('T-129 no made-up input breaks the rules of headers of objects', async () => 
         const headers = Object.fromEntries(
           Object.entries(given).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
         )
-        // Only metadata may come from a query: other headers are as Node takes them.
+        // Only metadata may come from a query; Node has checked the other headers.
         if (!Object.entries(headers).every(([name, value]) => name.startsWith('x-amz-') || isHeader(name, value)))
           return
         accepted(S3Error, () => refuseUnsupported(headers))
         accepted(S3Error, () => readChecksums(headers))
-        checkKept(headers)
+        checkStored(headers)
         checkSource(headers)
       },
     }),
   ).toBeNull()
 })
 
-function checkKept(headers: Record<string, string>): void {
+function checkStored(headers: Record<string, string>): void {
   const read = accepted(S3Error, () => readObjectHeaders(headers))
   if (!read) return
-  const kept = keptHeaders(read)
-  for (const [name, value] of Object.entries(kept)) must(isHeader(name, value), 'keeps what no answer can send')
+  const stored = storedHeaders(read)
+  for (const [name, value] of Object.entries(stored))
+    must(isHeader(name, value), 'stores a header that no response can carry')
   mustEqual(
-    keptHeaders(readObjectHeaders({ ...kept, 'content-type': read.contentType })),
-    kept,
-    'keeps something else the second time',
+    storedHeaders(readObjectHeaders({ ...stored, 'content-type': read.contentType })),
+    stored,
+    'stores something else the second time',
   )
 }
 
 function checkSource(headers: Record<string, string>): void {
-  const request = { signed: { headers } } as unknown as Request // all that is read of it
+  const request = { signed: { headers } } as unknown as Request // the only field that is read
   const source = accepted(S3Error, () => readSource(request, CALLER))
   must(source === null || source.key.startsWith('a/'), 'copies from outside the prefix')
 }

@@ -37,7 +37,7 @@ forEachDatabase('objects of S3', (database) => {
     expect(await bytesOf('a/b.bin')).toEqual(bytes)
   })
 
-  it('T-93 the ETag is the MD5 of bytes whose client sent it, until other bytes come', async () => {
+  it('T-93 the ETag is the MD5 that the client sent, until other bytes are stored', async () => {
     const md5 = (bytes: string) => createHash('md5').update(bytes)
     const ContentMD5 = md5('bytes').digest('base64')
     const ETag = `"${md5('bytes').digest('hex')}"`
@@ -61,7 +61,7 @@ forEachDatabase('objects of S3', (database) => {
     expect(await head('copy')).toMatchObject({ ETag: etagOf('other') })
   })
 
-  it('T-93 keeps metadata and headers, and other bytes under the name have none of them', async () => {
+  it('T-93 stores metadata and headers, and a replacement has none of them', async () => {
     const sent = {
       Metadata: { mtime: '1700000000', 'x-long_name.1': 'a b  c' },
       CacheControl: 'max-age=5',
@@ -79,20 +79,20 @@ forEachDatabase('objects of S3', (database) => {
     expect(after).not.toHaveProperty('ContentEncoding')
   })
 
-  it('T-93 answers binary/octet-stream where no type was sent, and refuses one that is none', async () => {
+  it('T-93 answers binary/octet-stream when no type was sent, and refuses an invalid type', async () => {
     const { status } = await bucket.send('PUT', 'untyped', { body: new Uint8Array([1]) })
     expect(status).toBe(200)
     expect((await head('untyped')).ContentType).toBe('binary/octet-stream')
     await expectS3Error(put('bad-type', 'x', { ContentType: 'no type' }), 400, 'InvalidArgument')
   })
 
-  it('T-93 refuses metadata of more than 2 kB, and the file stays as it was', async () => {
+  it('T-93 refuses metadata of more than 2 kB, and the file stays unchanged', async () => {
     await put('meta', 'before', { Metadata: { a: 'x'.repeat(2047) } })
     await expectS3Error(put('meta', 'after', { Metadata: { a: 'x'.repeat(2048) } }), 400, 'MetadataTooLarge')
     expect((await bytesOf('meta')).toString()).toBe('before')
   })
 
-  it('T-93 refuses wrong bytes, and nothing is changed', async () => {
+  it('T-93 refuses wrong bytes and changes nothing', async () => {
     await put('checked', 'before')
     const sent = (payload: string) => bucket.send('PUT', 'checked', { body: 'bytes', payload })
     expect(await sent(sha256('other'))).toMatchObject({ status: 400, code: 'XAmzContentSHA256Mismatch' })
@@ -101,7 +101,7 @@ forEachDatabase('objects of S3', (database) => {
     expect((await bytesOf('checked')).toString()).toBe('bytes')
   })
 
-  it('T-93 evaluates If-None-Match and If-Match, also when several write at once', async () => {
+  it('T-93 evaluates If-None-Match and If-Match, even for concurrent writes', async () => {
     await put('once', 'first', { IfNoneMatch: '*' })
     await expectS3Error(put('once', 'second', { IfNoneMatch: '*' }), 412, 'PreconditionFailed')
     await expectS3Error(put('once', 'second', { IfMatch: etagOf('other') }), 412, 'PreconditionFailed')
@@ -115,7 +115,7 @@ forEachDatabase('objects of S3', (database) => {
     expect(outcomes.filter((status) => status === 'fulfilled')).toHaveLength(1)
   })
 
-  it('T-17 If-None-Match finds bytes that have arrived at the provider and that nobody has read', async () => {
+  it('T-17 If-None-Match detects bytes that arrived at the provider but were not read yet', async () => {
     const { database, providers, now } = instance.gateway.context
     const { locker } = bucket
     await locker.call(['locker:write'], 'POST', '/files', { filename: 'arrived' })
@@ -136,7 +136,7 @@ forEachDatabase('objects of S3', (database) => {
     expect((await bytesOf('arrived')).toString()).toBe('theirs')
   })
 
-  it('T-93 refuses what it does not do, by a header, and ignores nothing that a client relies on', async () => {
+  it('T-93 refuses unsupported headers, and ignores none that a client relies on', async () => {
     for (const more of [
       { ServerSideEncryption: 'AES256' },
       { SSECustomerAlgorithm: 'AES256', SSECustomerKey: 'k'.repeat(32), SSECustomerKeyMD5: 'x' },
@@ -154,7 +154,7 @@ forEachDatabase('objects of S3', (database) => {
     await expectS3Error(head('refused'), 404, 'NotFound')
   })
 
-  it('T-93 answers what an object is, whole or the first part of it', async () => {
+  it('T-93 reports the facts of an object and of its only part', async () => {
     await put('read', '0123456789', { ContentType: 'text/plain', Metadata: { a: 'b' } })
     const ETag = etagOf('0123456789')
     const facts = { AcceptRanges: 'bytes', ETag, LastModified: expect.any(Date), Metadata: { a: 'b' } }
@@ -167,7 +167,7 @@ forEachDatabase('objects of S3', (database) => {
     await expectS3Error(get('absent'), 404, 'NoSuchKey')
   })
 
-  it('T-93 answers ranges, and the SHA-256 of the whole when it is asked for', async () => {
+  it('T-93 answers ranges, and the SHA-256 of the whole file on request', async () => {
     await put('read', '0123456789')
     const sum = { ChecksumMode: 'ENABLED' }
     const whole = { ChecksumSHA256: base64Sha256('0123456789'), ChecksumType: 'FULL_OBJECT' }
@@ -192,7 +192,7 @@ forEachDatabase('objects of S3', (database) => {
       await expectS3Error(get('conditions', condition), 412, 'PreconditionFailed')
   })
 
-  it('T-93 reads files that came by another door, also before they are confirmed', async () => {
+  it('T-93 reads files that came through another protocol, even before they are confirmed', async () => {
     await bucket.locker.put('by-url', 'bytes', { confirm: false })
     const before = await head('by-url')
     expect(before.ETag).toMatch(/^"[0-9a-f]{32}-1"$/)
@@ -234,7 +234,7 @@ forEachDatabase('objects of S3', (database) => {
     expect([late.status, await late.text()]).toEqual([403, expect.stringContaining('Request has expired')])
   })
 
-  it('T-07 T-93 no cache keeps what a presigned URL answers, unless the URL itself asks for that', async () => {
+  it('T-07 T-93 no cache stores the response to a presigned URL, unless the URL itself requests it', async () => {
     await put('public', 'x', { CacheControl: 'public, max-age=31536000', Expires: new Date('2030-01-02T03:04:05Z') })
     const named = { Bucket: bucket.name, Key: 'public' }
     const at = { signingDate: new Date(instance.clock.now()) }
@@ -257,7 +257,7 @@ forEachDatabase('objects of S3', (database) => {
     expect((await head('public')).CacheControl).toBe('public, max-age=31536000')
   })
 
-  it('T-93 DeleteObject removes a file, and is content when there is none', async () => {
+  it('T-93 DeleteObject removes a file, and succeeds when there is none', async () => {
     await put('gone', 'x')
     await expectS3Error(remove('gone', { IfMatch: '"x"' }), 412, 'PreconditionFailed')
     for (let i = 0; i < 2; i++) expect((await remove('gone')).$metadata.httpStatusCode).toBe(204)
@@ -265,16 +265,16 @@ forEachDatabase('objects of S3', (database) => {
   })
 })
 
-/** Every character that a query can carry and a header cannot, and some of the others. */
+/** Every character that a query can carry but a header cannot, and some others. */
 const CODES = [...Array(0x180).keys(), 0x2028, 0xfeff, 0x10000]
 const canBeInHeader = (code: number) => code === 9 || (code >= 0x20 && code !== 0x7f && code <= 0xff)
 
-it('T-30 metadata that a header cannot hold is refused, in names and values, and the rest is kept as it came', () => {
+it('T-30 metadata that a header cannot carry is refused, in names and values, and the rest is stored unchanged', () => {
   for (const code of CODES) {
     const value = `a${String.fromCodePoint(code)}b`
     const read = () => readObjectHeaders({ 'x-amz-meta-x': value }).metadata
     if (canBeInHeader(code)) expect(JSON.parse(read() as string)).toEqual({ 'x-amz-meta-x': value })
-    else expect(read, `${code}`).toThrow('not one that a header can have')
+    else expect(read, `${code}`).toThrow('that a header cannot carry')
     if (!/[\w!#$%&'*+.^`|~-]/.test(String.fromCodePoint(code)))
       expect(() => readObjectHeaders({ [`x-amz-meta-${value}`]: 'x' }), `${code}`).toThrow()
   }
@@ -282,7 +282,7 @@ it('T-30 metadata that a header cannot hold is refused, in names and values, and
   expect(readObjectHeaders({ 'x-amz-meta-__proto__': 'x' }).metadata).toBe('{"x-amz-meta-__proto__":"x"}')
 })
 
-it('T-30 what a client stores or asks for as a header ends no header, and comes back byte for byte', async () => {
+it('T-30 a stored or requested header value injects no header and comes back byte for byte', async () => {
   const instance = await openS3Gateway()
   onTestFinished(instance.close)
   const bucket = await instance.bucket()

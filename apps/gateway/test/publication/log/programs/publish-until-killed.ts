@@ -1,10 +1,10 @@
-// Publishes the log once, and kills itself before or after a step: `<step> <how often it is let pass>`.
+// Publishes the log once, and kills itself at a step. Arguments: `<step> <number of times to pass it first>`.
 
 import { openDatabase } from '@svc/database/open'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { createLog } from '@svc/service/program/log'
 import { openFolderFiles } from '@svc/storage/local/files'
-import type { Noted } from '../../../../src/continuity/noted.ts'
+import type { DocumentId } from '../../../../src/continuity/document-id.ts'
 import { migrations } from '../../../../src/db/migrations.ts'
 import type { Schema } from '../../../../src/db/schema.ts'
 import { createPublish } from '../../../../src/publication/log/publish.ts'
@@ -13,27 +13,27 @@ import { createWitnesses } from '../../../../src/publication/log/witnesses/witne
 
 const { DATABASE_URL = '', LOG_STORE = '', LOG_KEY = '', LOG_ORIGIN = '' } = process.env
 const [wanted, passes = '0'] = process.argv.slice(2)
-let left = Number(passes)
+let passesLeft = Number(passes)
 
-function reach(step: string): void {
-  if (step === wanted && left-- === 0) process.kill(process.pid, 'SIGKILL')
+function dieAt(step: string): void {
+  if (step === wanted && passesLeft-- === 0) process.kill(process.pid, 'SIGKILL')
 }
 
-const database = await openDatabase<Schema, Noted>({ url: DATABASE_URL, migrations })
+const database = await openDatabase<Schema, DocumentId>({ url: DATABASE_URL, migrations })
 const signer = ed25519Signer(Buffer.from(LOG_KEY, 'hex'))
 const folder = openFolderFiles(LOG_STORE)
 const files: typeof folder = {
   read: folder.read,
   async write(name, bytes) {
     const kind = name === CHECKPOINT ? 'checkpoint' : 'tile'
-    reach(`before ${kind}`)
+    dieAt(`before ${kind}`)
     await folder.write(name, bytes)
-    reach(`after ${kind}`)
+    dieAt(`after ${kind}`)
   },
   async remove(name) {
-    reach('before remove')
+    dieAt('before remove')
     await folder.remove(name)
-    reach('after remove')
+    dieAt('after remove')
   },
 }
 const key = { name: LOG_ORIGIN, type: 'log' as const, publicKey: signer.publicKey }
@@ -44,7 +44,7 @@ const publish = createPublish({
     ...database,
     commit: (work) =>
       database.commit((tx, note) => {
-        reach('place')
+        dieAt('place')
         return work(tx, note)
       }),
   },
@@ -55,13 +55,13 @@ const publish = createPublish({
     signer: {
       ...signer,
       sign(message) {
-        reach('sign')
+        dieAt('sign')
         return signer.sign(message)
       },
     },
   },
   published,
-  continuity: { requireCurrent: async () => reach('begin'), catchUp: async () => {}, compareAgain() {} },
+  continuity: { requireCurrent: async () => dieAt('begin'), catchUp: async () => {}, compareAgain() {} },
   log,
   now: Date.now,
 })

@@ -1,4 +1,4 @@
-// A witness that keeps to the protocol (C2SP tlog-witness), until a test tells it to do otherwise.
+// A witness that follows the protocol (C2SP tlog-witness) unless a test changes its behaviour.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -9,7 +9,7 @@ import { cosign, readCheckpoint } from '@svc/protocol/transparency/checkpoint'
 import { formatKey, formatSignature, isSignedBy, type NoteKey } from '@svc/protocol/transparency/note'
 import { isConsistent, type TreeHead } from '@svc/protocol/transparency/tree'
 
-interface Asked {
+interface WitnessRequest {
   old: number
   size: number
 }
@@ -18,7 +18,7 @@ type Respond = (response: ServerResponse, honest: () => Promise<void>) => void |
 
 export async function startTestWitness(name: string) {
   const { key, sign } = testKey(name, 'cosigner')
-  const asked: Asked[] = []
+  const asked: WitnessRequest[] = []
   let respond: Respond = (_, honest) => honest()
   let logKey: NoteKey | null = null
   let latest: TreeHead | null = null
@@ -49,12 +49,12 @@ export async function startTestWitness(name: string) {
     key,
     sign,
     asked,
-    /** A line of a policy. */
+    /** The line of a policy that names this witness. */
     line: `witness ${name} ${formatKey(key)} http://127.0.0.1:${port}/w/`,
     trust: (log: NoteKey) => {
       logKey = log
     },
-    /** For another log. */
+    /** Forgets the log, so that the witness can follow another one. */
     forget: () => {
       latest = null
       asked.length = 0

@@ -45,7 +45,7 @@ forEachDatabase('witnesses of the log', (database) => {
     })
 
     const db = () => instance.gateway.context.database.db
-    const room = () => instance.gateway.context
+    const context = () => instance.gateway.context
 
     async function publishedCheckpoint(): Promise<Checkpoint> {
       const response = await fetch(`${instance.gateway.url}/log/checkpoint`)
@@ -56,26 +56,26 @@ forEachDatabase('witnesses of the log', (database) => {
     const cosigners = async () =>
       cosignaturesOf(await publishedCheckpoint(), [first.key, second.key]).map(({ key }) => key.name)
 
-    /** As another process would: it remembers no pause. */
-    const anew = () =>
+    /** The witnesses as another process asks them: without the retry delays of this one. */
+    const otherProcess = () =>
       createWitnesses({
         ...instance.gateway.context,
-        policy: room().config.transparency.policy,
-        readTile: room().publishedLog.coveredTile,
+        policy: context().config.transparency.policy,
+        readTile: context().publishedLog.coveredTile,
       })
 
-    it('LOG-20 publishes checkpoints with the cosignatures of all witnesses, proven from what each has seen', async () => {
+    it('LOG-20 publishes checkpoints with the cosignatures of all witnesses, proven from the size that each knows', async () => {
       const [digest] = await addStatements(db(), 300)
-      await room().publishLog()
+      await context().publishLog()
       expect(await cosigners()).toEqual(['one.example', 'two.example'])
       await addStatements(db(), 5)
-      await room().publishLog()
+      await context().publishLog()
       expect(await cosigners()).toEqual(['one.example', 'two.example'])
       expect(first.asked).toEqual([
         { old: 0, size: 300 },
         { old: 300, size: 305 },
       ])
-      const proof = readProof((await room().transparencyLog.proof(digest!))!.proof)
+      const proof = readProof((await context().transparencyLog.proof(digest!))!.proof)
       if (typeof proof === 'string') throw new Error(proof)
       expect(cosignaturesOf(proof.checkpoint, [first.key, second.key])).toHaveLength(2)
       expect(await db().selectFrom('log_witnesses').select(['size', 'failing_since']).execute()).toEqual([
@@ -84,26 +84,26 @@ forEachDatabase('witnesses of the log', (database) => {
       ])
     })
 
-    it('LOG-21 a witness that is slow holds nothing up, and its answer is kept when it comes', async () => {
+    it('LOG-21 a slow witness delays nothing, and its late cosignature is stored', async () => {
       const late = Promise.withResolvers<void>()
       second.behave(async (_, honest) => {
         await late.promise
         await honest()
       })
       await addStatements(db(), 1)
-      await room().publishLog()
+      await context().publishLog()
       expect(await cosigners()).toEqual(['one.example'])
       late.resolve()
       const recorded = (await newestCheckpoint(db()))!
-      const isKept = async () => ((await room().witnesses.cosigned(recorded)).includes('two.example') ? true : null)
+      const isKept = async () => ((await context().witnesses.cosigned(recorded)).includes('two.example') ? true : null)
       await poll(isKept, { intervalMs: 20, timeoutMs: 30_000 })
-      await room().publishLog()
+      await context().publishLog()
       expect(await cosigners()).toEqual(['one.example', 'two.example'])
       expect(second.asked.at(-1)).toEqual({ old: 305, size: 306 })
     })
 
     it('LOG-21 proves again from the size that a witness names', async () => {
-      // Cosigned for another process, whose answer was lost.
+      // The witness has cosigned for another process, which lost the response.
       second.behave(async (response, honest) => {
         second.honestly()
         const answer = response.end.bind(response)
@@ -112,21 +112,21 @@ forEachDatabase('witnesses of the log', (database) => {
       })
       const before = first.asked.length
       await addStatements(db(), 1)
-      await room().publishLog()
+      await context().publishLog()
       expect(await cosigners()).toEqual(['one.example'])
       expect(first.asked.length).toBe(before + 1)
 
       const asked = second.asked.length
-      await anew().ask((await newestCheckpoint(db()))!)
+      await otherProcess().ask((await newestCheckpoint(db()))!)
       expect(second.asked.slice(asked)).toEqual([
         { old: 306, size: 307 },
         { old: 307, size: 307 },
       ])
-      await room().publishLog()
+      await context().publishLog()
       expect(await cosigners()).toEqual(['one.example', 'two.example'])
     })
 
-    it('LOG-22 proves in the newest checkpoint with a quorum, and publishes the newest without one', async () => {
+    it('LOG-22 proves inclusion in the newest checkpoint with a quorum, and publishes the newest one even without', async () => {
       second.behave((response) => refuse(response, 503))
       const [digest] = await addStatements(db(), 1)
       const logged = await db()
@@ -134,51 +134,51 @@ forEachDatabase('witnesses of the log', (database) => {
         .select('statement_digest')
         .where('entry_index', '=', 0)
         .execute()
-      await room().publishLog()
+      await context().publishLog()
       expect(await cosigners()).toEqual(['one.example'])
       const sizeOf = async (of: string) => {
-        const proof = readProof((await room().transparencyLog.proof(of))!.proof)
+        const proof = readProof((await context().transparencyLog.proof(of))!.proof)
         return typeof proof === 'string' ? proof : proof.checkpoint.size
       }
       expect(await sizeOf(logged[0]!.statement_digest)).toBe(307)
       expect(await sizeOf(digest!)).toBe(308)
-      await anew().ask((await newestCheckpoint(db()))!)
+      await otherProcess().ask((await newestCheckpoint(db()))!)
       const row = db().selectFrom('log_witnesses').selectAll().where('witness', '=', formatKey(second.key))
       expect(await row.executeTakeFirst()).toMatchObject({ size: 307, problem: 'it answers 503' })
       expect((await row.executeTakeFirst())?.failing_since).not.toBeNull()
 
       second.honestly()
-      await anew().ask((await newestCheckpoint(db()))!)
+      await otherProcess().ask((await newestCheckpoint(db()))!)
       expect(await row.executeTakeFirst()).toMatchObject({ size: 308, problem: null, failing_since: null })
-      await room().publishLog()
+      await context().publishLog()
       expect(await sizeOf(logged[0]!.statement_digest)).toBe(308)
     })
 
-    it('LOG-20 LOG-21 takes nothing from a witness that does not keep to the protocol', async () => {
+    it('LOG-20 LOG-21 accepts nothing from a witness that violates the protocol', async () => {
       await addStatements(db(), 1)
       second.behave((response) => refuse(response, 500))
-      await room().publishLog()
+      await context().publishLog()
       const recorded = (await newestCheckpoint(db()))!
       const checkpoint = await publishedCheckpoint()
-      const stranger = testKey('three.example', 'cosigner')
-      const liar = testKey('other key', 'cosigner')
+      const unlisted = testKey('three.example', 'cosigner')
+      const wrongKey = testKey('other key', 'cosigner')
       const signatures = {
-        stranger: formatSignature(await cosign(stranger.key, checkpoint, 1, stranger.sign)),
-        forged: formatSignature(await cosign(second.key, checkpoint, 1, liar.sign)),
+        unlisted: formatSignature(await cosign(unlisted.key, checkpoint, 1, unlisted.sign)),
+        forged: formatSignature(await cosign(second.key, checkpoint, 1, wrongKey.sign)),
         other: formatSignature(
           await cosign(second.key, { ...checkpoint, note: { text: 'x\n', signatures: [] } }, 1, second.sign),
         ),
       }
       const cases: [string, number, string][] = [
-        ['its answer has no signature by its key', 200, signatures.stranger],
+        ['its answer has no signature by its key', 200, signatures.unlisted],
         ['its answer has no signature by its key', 200, signatures.forged],
         ['its answer has no signature by its key', 200, signatures.other],
-        ['its answer is not understood: there is no signature that ends in a newline', 200, 'hello'],
-        ['it answers too much', 200, '— '.repeat(100_000)],
+        ['its answer is malformed: there is no signature that ends in a newline', 200, 'hello'],
+        ['its answer is too long', 200, '— '.repeat(100_000)],
         ['it answers 409 without a size', 409, 'ten'],
         ['it answers 409 without a size', 409, '9999999999999999\n'],
         ['it has cosigned another tree of the same size', 409, '308\n'],
-        ['it has cosigned a log of 310 entries, which is larger', 409, '310\n'],
+        ['it has cosigned a larger log, with 310 entries', 409, '310\n'],
         ['it answers 302', 302, ''],
         ['it answers 422', 422, ''],
       ]
@@ -186,16 +186,16 @@ forEachDatabase('witnesses of the log', (database) => {
         second.behave((response) => {
           response.writeHead(status, { location: `http://127.0.0.1:1/` }).end(body)
         })
-        await anew().ask(recorded)
+        await otherProcess().ask(recorded)
         const row = db().selectFrom('log_witnesses').select('problem').where('witness', '=', formatKey(second.key))
         expect((await row.executeTakeFirst())?.problem).toBe(problem)
       }
       let size = 0
       second.behave((response) => refuse(response, 409, `${size++ % 2}\n`))
       const asked = second.asked.length
-      await anew().ask(recorded)
+      await otherProcess().ask(recorded)
       expect(second.asked.length).toBe(asked + 3)
-      expect(await anew().cosigned(recorded)).toBe(await room().transparencyLog.checkpoint())
+      expect(await otherProcess().cosigned(recorded)).toBe(await context().transparencyLog.checkpoint())
     })
   })
 })

@@ -21,7 +21,7 @@ import {
   solanaClient,
 } from './mpp-testbed.ts'
 
-// By the real clock: stock clients look at when a challenge expires.
+// The clock is real, because stock clients check when a challenge expires.
 let testbed: X402Testbed
 let shop: TestGateway
 beforeAll(async () => {
@@ -35,7 +35,7 @@ function receiptIn(response: { headers: Headers }) {
 }
 
 describe('a stock client', () => {
-  it('T-100 ADD-47 pays on the primary chain by the challenge alone, and gets its receipt', async () => {
+  it('T-100 ADD-47 pays on the primary chain from the challenge alone and gets its receipt', async () => {
     const response = await solanaClient(testbed.chains).fetch(shop.gateway.url + PATH, ordering({ units: 2 }))
     const body = (await response.json()) as Confirmation
     expect(response.status, JSON.stringify(body)).toBe(200)
@@ -43,14 +43,14 @@ describe('a stock client', () => {
     expect(receiptIn(response)).toMatchObject({ method: 'solana', status: 'success', reference: body.receipt.tx_hash })
   })
 
-  it('T-100 ADD-47 signs for USDC on the EVM chain, and the gateway sends it', async () => {
+  it('T-100 ADD-47 signs for USDC on the EVM chain, and the gateway sends the payment', async () => {
     const before = await treasuryUsdc('evm', testbed.chains)
     const response = await evmClient().fetch(shop.gateway.url + PATH, ordering())
     const body = (await response.json()) as Confirmation
     expect(response.status, JSON.stringify(body)).toBe(200)
     const payer_pubkey = DEV_PAYERS[1]!.address.toLowerCase()
     expect(body.receipt).toMatchObject({ units: 1, pay_asset: 'USDC', network: 'evm-mainnet', payer_pubkey })
-    // The locker is open, as at the x402 endpoint.
+    // The locker is opened, as at the x402 endpoint.
     expect(body.locker_id).toBe(lockerId(body.receipt_id))
     expect(receiptIn(response)).toMatchObject({ method: 'evm', reference: body.receipt.tx_hash, chainId: 143 })
     expect((await treasuryUsdc('evm', testbed.chains)) - before).toBe(BigInt(body.paid_raw))
@@ -67,7 +67,7 @@ describe('a credential that shows a transaction', () => {
     { pay_network: 'evm-mainnet', pay_asset: 'USDC' },
   ]
 
-  it.each(choices)('T-100 ADD-47 pays with %j, and gets the same receipt again', async (choice) => {
+  it.each(choices)('T-100 ADD-47 pays with %j and gets the same receipt when repeated', async (choice) => {
     const [challenge] = (await challengesOf(shop, { units: 1, ...choice })) as [ChargeChallenge]
     const credential = shown(challenge, await payChallenge(testbed.chains, challenge))
     const first = await send(shop, credential)
@@ -77,7 +77,7 @@ describe('a credential that shows a transaction', () => {
     expect(receiptIn(again)).toEqual(receiptIn(first))
   })
 
-  it('T-100 is taken by the confirmation, too, whatever X402-TX says', async () => {
+  it('T-100 is also accepted by the confirmation, whatever X402-TX contains', async () => {
     const quoted = await shop.send<Quote>('POST', PATH, { units: 1 })
     const challenge = payableWith(challengesIn(quoted.headers), 'sol')
     const authorization = shown(challenge, await payChallenge(testbed.chains, challenge))
@@ -88,7 +88,7 @@ describe('a credential that shows a transaction', () => {
     expect(receiptIn(reply).reference).toBe(reply.body.receipt.tx_hash)
   })
 
-  it('T-100 ADD-47 nothing that becomes public leads to the quote', async () => {
+  it('T-100 ADD-47 does not publish anything that leads to the quote', async () => {
     const challenge = payableWith(await challengesOf(shop), 'sol')
     const { pay_req_id } = JSON.parse(Buffer.from(challenge.opaque ?? '', 'base64url').toString())
     expect(pay_req_id).toMatch(/^pr_/)
@@ -102,7 +102,7 @@ describe('a credential that shows a transaction', () => {
   })
 })
 
-it('T-100 ADD-47 an authorization that is sent twice pays once, and is answered with the same receipt', async () => {
+it('T-100 ADD-47 an authorization that is sent twice pays once and returns the same receipt', async () => {
   const credentials: string[] = []
   const client = evmClient()
   client.onCredentialCreated(({ credential }) => void credentials.push(credential))

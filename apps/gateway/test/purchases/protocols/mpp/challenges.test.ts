@@ -31,11 +31,11 @@ it('T-100 ADD-47 the quote has a challenge for each payment method', async () =>
   const usdc = payableWith(challenges, TOKENS.USDC.address)
   expect(usdc.request.methodDetails).toEqual({ chainId: 143, credentialTypes: ['authorization', 'hash'], decimals: 6 })
   const { recipient, methodDetails } = payableWith(challenges, 'sol').request
-  // A gateway for development says that its chain is local.
+  // A development gateway states that its chain is local.
   expect([recipient, methodDetails.network]).toEqual([TREASURY.address, 'localnet'])
 })
 
-it('T-100 ADD-47 a client that chooses its method or asset gets the challenges for it', async () => {
+it('T-100 ADD-47 a client that chooses a method or asset gets the challenges for it', async () => {
   const symbols = ({ challenges }: Awaited<ReturnType<typeof ask>>) => challenges.map(({ request }) => request.currency)
   const { quote } = await ask()
   const asset = (name: string) => quote.accepts.find(({ extra }) => extra.name === name)!.asset
@@ -44,7 +44,7 @@ it('T-100 ADD-47 a client that chooses its method or asset gets the challenges f
   expect(symbols(await ask({}, { units: 1, pay_asset: 'BETA' }))).toEqual([asset('BETA')])
 })
 
-it('T-100 a renewal is paid by transactions only', async () => {
+it('T-100 a renewal can be paid only by transactions', async () => {
   const { receiptId } = await shop.locker(ed25519Identity())
   const { challenges } = await ask({}, { units: 1, extends: receiptId })
   const usdc = payableWith(challenges, TOKENS.USDC.address)
@@ -55,13 +55,13 @@ it.each([
   ['solana/*;q=0.2, evm/charge', ['evm', 'solana']],
   ['*/charge, evm/charge;q=0', ['solana']],
   ['not readable', ['solana', 'evm']],
-])('T-100 Accept-Payment: %s chooses among the challenges', async (accepted, methods) => {
+])('T-100 Accept-Payment: %s selects the challenges', async (accepted, methods) => {
   const { challenges, quote } = await ask({ 'accept-payment': accepted })
   expect([...new Set(challenges.map(({ method }) => method))]).toEqual(methods)
   expect(quote.accepts.length).toBeGreaterThan(4)
 })
 
-it('T-100 a gateway without a key for the EVM chain asks for transactions only', async () => {
+it('T-100 a gateway without a key for the EVM chain accepts only transactions', async () => {
   const other = await market.open({ X402_EVM_FACILITATOR_KEY: '' })
   const { headers } = await other.send('POST', PATH, { units: 1 })
   expect(payableWith(challengesIn(headers), TOKENS.USDC.address).request.methodDetails.credentialTypes).toEqual([
@@ -70,14 +70,14 @@ it('T-100 a gateway without a key for the EVM chain asks for transactions only',
   await other.close()
 })
 
-it('T-100 ADD-09 a web page reads the challenges and the receipt', async () => {
+it('T-100 ADD-09 a web page can read the challenges and the receipt', async () => {
   const { headers, quote } = await ask({ origin: 'https://page.example' })
   expect(payReqId(quote)).toMatch(/^pr_/)
   const exposed = headers.get('access-control-expose-headers')?.split(', ')
   expect(exposed).toEqual(expect.arrayContaining(['WWW-Authenticate', 'Payment-Receipt']))
 })
 
-it('T-100 ADD-47 the interface description says how storage is paid for, as directories read it', async () => {
+it('T-100 ADD-47 the interface description states the ways to pay in the form that directories read', async () => {
   const document = await (await fetch(`${shop.gateway.url}/openapi.json`)).json()
   expect(validate(document)).toEqual([])
   expect(document['x-service-info']).toMatchObject({ categories: ['storage'] })

@@ -30,7 +30,7 @@ function encoded(value: unknown): string {
   return `Payment ${Buffer.from(JSON.stringify(value)).toString('base64url')}`
 }
 
-/** A credential as it is on the wire, before it is encoded. */
+/** The fields of an encoded credential. */
 function decoded(header: string): { challenge: Record<string, string>; payload: Record<string, unknown> } {
   return JSON.parse(Buffer.from(header.slice('Payment '.length), 'base64url').toString())
 }
@@ -49,13 +49,13 @@ async function expectNothingChanged(act: () => Promise<void>): Promise<void> {
 
 describe('a credential that cannot be read', () => {
   const cases: [string, string][] = [
-    ['no base64url', 'Payment ***'],
+    ['text other than base64url', 'Payment ***'],
     ['a key twice', `Payment ${Buffer.from('{"challenge":{},"challenge":{}}').toString('base64url')}`],
     ['a challenge of numbers', encoded({ challenge: { id: 1 }, payload: { type: 'hash' } })],
     ['deep nesting', `Payment ${Buffer.from('['.repeat(2000)).toString('base64url')}`],
-    ['too much', encoded({ challenge: 'x'.repeat(7_000), payload: {} })],
+    ['a credential that is too long', encoded({ challenge: 'x'.repeat(7_000), payload: {} })],
     ['two credentials', `${encoded({})}, ${encoded({})}`],
-    ['an opaque that is no JSON', encoded({ challenge: challengeOfTexts('***'), payload: { type: 'hash' } })],
+    ['an opaque field that is not JSON', encoded({ challenge: challengeOfTexts('***'), payload: { type: 'hash' } })],
   ]
 
   function challengeOfTexts(opaque: string) {
@@ -71,7 +71,7 @@ describe('a credential that cannot be read', () => {
   })
 
   it.each(['Bearer abc', 'Payment'])(
-    'T-100 %s is no payment credential, and is answered with a quote',
+    'T-100 %s is not a payment credential and is answered with a quote',
     async (authorization) => {
       const { status, headers } = await send(shop, authorization)
       expect(status).toBe(402)
@@ -80,7 +80,7 @@ describe('a credential that cannot be read', () => {
   )
 })
 
-describe('a credential for a challenge that was not given so', () => {
+describe('a credential for an altered challenge', () => {
   const other = 'pr_00112233445566778899aabbccddeeff'
   const changes: [string, (challenge: Record<string, string>) => Record<string, string>][] = [
     ['another id', (challenge) => ({ ...challenge, id: `${challenge.id}x` })],
@@ -100,18 +100,18 @@ describe('a credential for a challenge that was not given so', () => {
     return Buffer.from(JSON.stringify({ ...asked, amount: '1' })).toString('base64url')
   }
 
-  it.each(changes)('T-100 ADD-47 %s is refused, though the transaction paid', async (_name, change) => {
+  it.each(changes)('T-100 ADD-47 %s is refused, even though the transaction paid', async (_name, change) => {
     const challenge = payableWith(await challengesOf(shop), 'sol')
     const good = shown(challenge, await payChallenge(testbed.chains, challenge))
     const { challenge: texts, payload } = decoded(good)
     const reply = await send(shop, encoded({ challenge: change(texts), payload }))
     expectProblem(reply, 'invalid-challenge', 'payment_credential_invalid')
     expect(reply.headers.get('www-authenticate')).toBeNull()
-    // The payment is still there to be claimed as it was meant.
+    // The original credential can still claim the payment.
     expect((await send(shop, good)).status).toBe(200)
   })
 
-  it('T-100 an order that is not the quoted one is refused before anything is paid', async () => {
+  it('T-100 an order that differs from the quoted one is refused before anything is paid', async () => {
     const challenge = payableWith(await challengesOf(shop), 'sol')
     const reply = await send(shop, shown(challenge, TX), { units: 7 })
     expect([reply.status, reply.body]).toMatchObject([422, { error: 'validation_error' }])
@@ -121,11 +121,11 @@ describe('a credential for a challenge that was not given so', () => {
 describe('a payload', () => {
   const payloads: [string, string, object][] = [
     ['sol', 'a type that is not offered', { type: 'transaction', transaction: 'AQID' }],
-    [TOKENS.USDC.address, 'a hash that is none', { type: 'hash', hash: '0x12' }],
+    [TOKENS.USDC.address, 'a malformed hash', { type: 'hash', hash: '0x12' }],
     [TOKENS.USDC.address, 'an authorization without fields', { type: 'authorization' }],
   ]
 
-  it.each(payloads)('T-100 for %s with %s is refused', async (currency, _name, payload) => {
+  it.each(payloads)('T-100 for %s is refused with %s', async (currency, _name, payload) => {
     const challenge = payableWith(await challengesOf(shop), currency)
     const { challenge: texts } = decoded(shown(challenge, TX))
     expectProblem(
@@ -136,8 +136,8 @@ describe('a payload', () => {
   })
 })
 
-describe('a payment of somebody else', () => {
-  it('ADD-47 ADD-03 a paid transaction that names its quote pays no other', async () => {
+describe('a payment by someone else', () => {
+  it('ADD-47 ADD-03 a transaction that names its quote pays no other', async () => {
     const [mine, theirs] = [await challengesOf(shop), await challengesOf(shop)].map((all) => payableWith(all, 'sol'))
     const tx = await payChallenge(testbed.chains, theirs!)
     const reply = await send(shop, shown(mine!, tx))
@@ -146,7 +146,7 @@ describe('a payment of somebody else', () => {
     expect((await send(shop, shown(theirs!, tx))).status).toBe(200)
   })
 
-  it('T-100 ADD-47 a transaction pays once, also without a reference', async () => {
+  it('T-100 ADD-47 a transaction pays once, even without a reference', async () => {
     const [first, second] = [await challengesOf(shop), await challengesOf(shop)].map((all) =>
       payableWith(all, TOKENS.USDC.address),
     )
@@ -155,7 +155,7 @@ describe('a payment of somebody else', () => {
     expectProblem(await send(shop, shown(second!, tx)), 'verification-failed', 'payment_verification_failed')
   })
 
-  it('T-100 ADD-13 who knows a paid quote but not its transaction gets no receipt', async () => {
+  it('T-100 ADD-13 a caller who knows a paid quote but not its transaction gets no receipt', async () => {
     const challenge = payableWith(await challengesOf(shop), 'sol')
     await send(shop, shown(challenge, await payChallenge(testbed.chains, challenge)))
     expectProblem(await send(shop, shown(challenge, TX)), 'verification-failed', 'payment_verification_failed')
@@ -170,7 +170,7 @@ describe('an authorization', () => {
     return { challenge: payableWith(challengesIn(headers), TOKENS.USDC.address), header }
   }
 
-  it('T-100 ADD-47 that was signed for another challenge is refused, and nothing is sent', async () => {
+  it('T-100 ADD-47 is refused without being sent when it was signed for another challenge', async () => {
     const [mine, theirs] = [await signed(), await signed()]
     await expectNothingChanged(async () => {
       const { challenge } = decoded(mine.header)
@@ -184,7 +184,7 @@ describe('an authorization', () => {
     ['value', '1'],
     ['from', `0x${'34'.repeat(20)}`],
     ['signature', `0x${'00'.repeat(65)}`],
-  ])('T-100 ADD-47 with another %s is refused, and its own challenge offered again', async (field, value) => {
+  ])('T-100 ADD-47 is refused with another %s, and its own challenge is offered again', async (field, value) => {
     const { header, challenge: asked } = await signed()
     await expectNothingChanged(async () => {
       const { challenge, payload } = decoded(header)
@@ -195,17 +195,17 @@ describe('an authorization', () => {
     expect((await send(shop, header)).status).toBe(200)
   })
 
-  it('T-100 ADD-13 a paid quote answers no stranger who signs for it', async () => {
+  it('T-100 ADD-13 gets no receipt of a quote that another wallet has paid', async () => {
     const { challenge, header } = await signed()
     expect((await send(shop, header)).status).toBe(200)
-    const stranger = new Response(null, { status: 402, headers: { 'www-authenticate': serialized(challenge) } })
-    const theirs = await evmClient(2).createCredential(stranger)
+    const response = new Response(null, { status: 402, headers: { 'www-authenticate': serialized(challenge) } })
+    const theirs = await evmClient(2).createCredential(response)
     const reply = await send(shop, theirs)
     expectProblem(reply, 'verification-failed', 'payment_verification_failed')
     expect(reply.headers.get('www-authenticate')).toBeNull()
   })
 
-  it('T-100 for a challenge that takes transactions only, as that of a renewal, is refused and not sent', async () => {
+  it('T-100 is refused without being sent for a renewal, whose challenge accepts only transactions', async () => {
     const { body: bought } = await send(shop, (await signed()).header)
     const order = { units: 1, extends: bought.receipt_id }
     const challenge = payableWith(await challengesOf(shop, order), TOKENS.USDC.address)
@@ -217,7 +217,7 @@ describe('an authorization', () => {
     })
   })
 
-  it('T-100 many copies at once pay once', async () => {
+  it('T-100 pays once when many copies are sent concurrently', async () => {
     const { header } = await signed()
     const before = await treasuries(testbed.chains)
     const replies = await Promise.all(Array.from({ length: 4 }, () => send(shop, header)))

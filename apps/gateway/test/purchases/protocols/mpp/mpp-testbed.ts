@@ -1,4 +1,4 @@
-// Stock clients of the Machine Payments Protocol with wallets on the local chains, and what they read and send.
+// Stock clients of the Machine Payments Protocol with wallets on the local chains, and the messages they exchange.
 
 import { address } from '@solana/kit'
 import { findAssociatedTokenPda, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
@@ -43,7 +43,7 @@ export function payableWith(challenges: readonly ChargeChallenge[], currency: st
   return found
 }
 
-/** Pays by what the challenge says and nothing else. Answers the transaction. */
+/** Pays from the contents of the challenge alone. Returns the transaction. */
 export async function payChallenge(
   chains: LocalChains,
   { method, request }: ChargeChallenge,
@@ -83,7 +83,7 @@ export function send(
   return shop.send<Confirmation>('POST', PATH, order, { authorization })
 }
 
-/** A stock client that pays on the primary chain itself: the library has no method for that chain. */
+/** A stock client that pays on the primary chain itself, because the library has no method for that chain. */
 export function solanaClient(chains: LocalChains) {
   const charge = Method.from({
     name: 'solana',
@@ -95,7 +95,7 @@ export function solanaClient(chains: LocalChains) {
   })
   const paying = Method.toClient(charge, {
     async createCredential({ challenge }) {
-      const asked = challenge as unknown as ChargeChallenge // as the method's specification has it
+      const asked = challenge as unknown as ChargeChallenge // the form in the method's specification
       return shown(asked, await payChallenge(chains, asked))
     },
   })
@@ -113,7 +113,7 @@ export function ordering(order: object = { units: 1 }): RequestInit {
   return { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(order) }
 }
 
-/** Expects a refusal that makes no client pay again. */
+/** Expects a refusal that does not make a client pay again. */
 export function expectProblem({ status, headers, body }: Reply<unknown>, type: string, error: string) {
   expect([status, body]).toEqual([
     402,

@@ -1,4 +1,4 @@
-// The agent service sells by the same challenges.
+// The agent service sells subscriptions with the same challenges.
 
 import type { SubscriptionConfirmation, SubscriptionQuote } from '@svc/api/agent/subscriptions'
 import { TOKENS } from '@svc/devnet/evm-chain/contracts'
@@ -38,7 +38,7 @@ async function show(authorization: string): Promise<Reply<SubscriptionConfirmati
   return { status: response.status, headers: response.headers, body: await response.json() }
 }
 
-it('ADD-48 a stock client buys a subscription for the wallet that paid, and repeats it for nothing', async () => {
+it('ADD-48 a stock client buys a subscription for the paying wallet and can repeat the call without paying again', async () => {
   const before = await subscriptions()
   const response = await solanaClient(testbed.chains).fetch(agent.url + PATH)
   const body = (await response.json()) as SubscriptionConfirmation
@@ -49,7 +49,7 @@ it('ADD-48 a stock client buys a subscription for the wallet that paid, and repe
   expect(await subscriptions()).toBe(before + 1)
 })
 
-it('ADD-48 a transfer of a token on the EVM chain pays by its hash, in any spelling, once', async () => {
+it('ADD-48 a token transfer on the EVM chain pays once by its hash, in any letter case', async () => {
   const challenge = payableWith(await ask({ 'accept-payment': 'evm/charge' }), TOKENS.USDC.address)
   expect(challenge.request.methodDetails.credentialTypes).toEqual(['hash'])
   const tx = await payChallenge(testbed.chains, challenge)
@@ -85,12 +85,12 @@ it('T-100 a credential of the gateway, of another quote, altered or only signed 
     nonce: `0x${'22'.repeat(32)}`,
   }
   await refuse(Credential.serialize({ challenge: usdc, payload: authorization }), 'invalid-payload')
-  // A transaction that is not there.
+  // This transaction does not exist.
   expectProblem(await show(shown(usdc, `0x${'33'.repeat(32)}`)), 'verification-failed', 'tx_not_found')
   expect(await subscriptions()).toBe(before)
 })
 
-it('ADD-48 directories read the offer, and other schemes of Authorization mean nothing', async () => {
+it('ADD-48 directories can read the offer, and other Authorization schemes are ignored', async () => {
   const document = await (await fetch(`${agent.url}/openapi.json`)).json()
   expect(validate(document)).toEqual([])
   expect(document.paths[PATH].get['x-payment-info'].offers).toHaveLength(2)

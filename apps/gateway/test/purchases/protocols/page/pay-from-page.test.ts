@@ -65,7 +65,7 @@ const CHAINS = [
 const signed = (facts: PaymentFacts, leg: PaymentLeg) => (facts.solana ? signOnPrimary(facts, leg) : signOnEvm(facts))
 
 describe.each(CHAINS)('paying %s on %s from a page', (ticker, network, payer) => {
-  it('ADD-24 a payment is prepared, sent, seen to land and confirmed, and never asked for twice', async () => {
+  it('ADD-24 a payment is prepared, sent, found landed and confirmed, and never requested twice', async () => {
     const quote = await shop.quote()
     const leg = legOf(quote, ticker, network)
     const facts = await factsOf(leg, payer)
@@ -93,7 +93,7 @@ describe.each(CHAINS)('paying %s on %s from a page', (ticker, network, payer) =>
     expectError(await send(leg, second), 402, 'payment_verification_failed', 'quote_already_paid')
   })
 
-  it('ADD-24 T-45 a payment that a fork has dropped is pending, and pays once when the page sends it again', async () => {
+  it('ADD-24 T-45 a payment dropped by a fork is pending, and pays once when the page sends it again', async () => {
     const isEvm = network === 'evm-mainnet'
     const { chain } = market.chains[isEvm ? 'evm' : 'primary']
     onTestFinished(() => chain.resume())
@@ -117,18 +117,18 @@ describe.each(CHAINS)('paying %s on %s from a page', (ticker, network, payer) =>
     expect((await confirm()).body).toMatchObject({ ok: true, idempotent: false })
   })
 
-  it('ADD-24 the fee is told without a payer, and a payer who is short learns what is missing', async () => {
+  it('ADD-24 the fee is known without a payer, and a payer without enough funds learns what is missing', async () => {
     const leg = legOf(await shop.quote(), ticker, network)
     const { body: open } = await prepare(leg)
     expect(open).toMatchObject({ balances: null, objection: null })
     expect(BigInt(open.fee.amount)).toBeGreaterThan(0n)
-    const poor = network === 'evm-mainnet' ? `0x${'5a'.repeat(20)}` : toBase58(new Uint8Array(32).fill(9))
-    const { status, body } = await prepare(leg, poor)
+    const emptyWallet = network === 'evm-mainnet' ? `0x${'5a'.repeat(20)}` : toBase58(new Uint8Array(32).fill(9))
+    const { status, body } = await prepare(leg, emptyWallet)
     expect([status, body.balances]).toEqual([200, { asset: '0', coin: '0' }])
     expect(body.objection).toMatch(new RegExp(`^needs [\\d.]+ ${ticker}, holds 0: [\\d.]+ ${ticker} is missing$`))
   })
 
-  it('T-66 nothing is told about other quotes, other legs or late ones, and the chain is no excuse', async () => {
+  it('T-66 unknown quotes, wrong legs and expired quotes get their own errors, and a node failure is a 503', async () => {
     const quote = await shop.quote()
     const leg = legOf(quote, ticker, network)
     const facts = await factsOf(leg, payer)
@@ -146,8 +146,8 @@ describe.each(CHAINS)('paying %s on %s from a page', (ticker, network, payer) =>
 
     const other = { pay_req_id: payReqId(quote), network: leg.network, payer }
     expectError(await ask('prepare', { ...other, asset: 'dollars' }), 400, 'leg_not_in_quote')
-    const stranger = { ...other, asset: leg.asset, payer: 'somebody' }
-    expectError(await ask('prepare', stranger), 422, 'validation_error')
+    const invalidPayer = { ...other, asset: leg.asset, payer: 'somebody' }
+    expectError(await ask('prepare', invalidPayer), 422, 'validation_error')
     const swapped = { pay_req_id: payReqId(quote), tx: 'x', payer, life }
     expectError(await ask('outcome', swapped), 422, 'validation_error')
 
@@ -168,7 +168,7 @@ describe.each(CHAINS)('paying %s on %s from a page', (ticker, network, payer) =>
     ]
     expectError(await ask(...preparing), 410, 'quote_expired')
     expectError(await ask(...sending), 410, 'quote_expired')
-    // It may have been paid in time.
+    // The quote may have been paid in time.
     expect((await ask<{ outcome: string }>(...asking)).status).toBe(200)
     expect((await ask<FoundPayment>(...finding)).body).toEqual({ payment: null })
     market.clock.advance(86_400)
@@ -178,7 +178,7 @@ describe.each(CHAINS)('paying %s on %s from a page', (ticker, network, payer) =>
 })
 
 describe('the outcome of a payment', () => {
-  it('ADD-24 on the primary chain it fails or expires only when no money can have moved', async () => {
+  it('ADD-24 is failed or expired on the primary chain only when no money can have moved', async () => {
     const leg = legOf(await shop.quote(), 'SOL')
     const facts = await factsOf(leg, PRIMARY_PAYER.address)
     const unsent = await signOnPrimary(facts, leg)
@@ -189,11 +189,11 @@ describe('the outcome of a payment', () => {
     await expect.poll(() => outcomeOf(leg, facts, idOf(failing)), { interval: 0 }).toBe('failed')
     expect(await outcomeOf(leg, facts, idOf(unsent))).toBe('pending')
     market.clock.advance(120)
-    // A node that has pruned the time of the payment, and one that lags behind what it said a moment ago.
+    // One node has pruned the block time, and another lags behind its own earlier answer.
     const error = JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code: -32001, message: 'pruned' } })
     const lag = ({ context, ...answer }: { context: object }) => ({ ...answer, context: { ...context, slot: 1 } })
-    for (const doubtful of [withBody('getBlockTime', error), withResult('getSignatureStatuses', lag)]) {
-      nodes.primary.behave(doubtful)
+    for (const fault of [withBody('getBlockTime', error), withResult('getSignatureStatuses', lag)]) {
+      nodes.primary.behave(fault)
       expect(await outcomeOf(leg, facts, idOf(unsent))).toBe('pending')
     }
     nodes.primary.behave(honestly)
@@ -201,12 +201,12 @@ describe('the outcome of a payment', () => {
     expectError(await send(leg, unsent), 402, 'payment_verification_failed', 'would_fail')
   })
 
-  it('ADD-24 on the EVM chain it fails or expires only when no money can have moved', async () => {
+  it('ADD-24 is failed or expired on the EVM chain only when no money can have moved', async () => {
     const leg = legOf(await shop.quote(), 'USDC', 'evm-mainnet')
     const facts = await factsOf(leg, EVM_PAYER.address)
     const unsent = await signOnEvm(facts)
     expect(await outcomeOf(leg, facts, idOf(unsent))).toBe('pending')
-    // Too little gas for the transfer: the chain takes it, and it reverts.
+    // With too little gas for the transfer, the chain includes the transaction and it reverts.
     const reverting = await signOnEvm(facts, { gas: 25_000n })
     await connectAs(EVM_PAYER, market.chains.evm.url)
       .sendRawTransaction({ serializedTransaction: reverting })
@@ -220,7 +220,7 @@ describe('the outcome of a payment', () => {
   })
 })
 
-/** The block of the signing is the last question of the batch. */
+/** Fails the last call of the batch, which asks for the block of the signing. */
 function withoutOldBlocks(body: string): string {
   const answers: unknown = JSON.parse(body)
   if (!Array.isArray(answers) || answers.length < 4) return body
@@ -228,10 +228,10 @@ function withoutOldBlocks(body: string): string {
   return JSON.stringify([...answers.slice(0, 3), { jsonrpc: '2.0', id, error: { code: -32000, message: 'pruned' } }])
 }
 
-describe('what is sent', () => {
+describe('a transaction sent from the page', () => {
   const payer = PRIMARY_PAYER.address
 
-  it('T-66 on the primary chain pays a leg of the quote and does nothing else', async () => {
+  it('T-66 pays a leg of the quote on the primary chain and does nothing else', async () => {
     const [quote, foreign] = [await shop.quote(), await shop.quote()]
     const leg = legOf(quote, 'SOL')
     const token = legOf(quote, 'USDC')
@@ -261,8 +261,8 @@ describe('what is sent', () => {
       expect([what, reply.status, reply.body]).toMatchObject([what, 402, { details: { reason: 'not_this_payment' } }])
       expectError(reply, 402, 'payment_verification_failed')
     }
-    const whole = await signOnPrimary(facts, leg)
-    const bytes = Buffer.from(whole, 'base64')
+    const valid = await signOnPrimary(facts, leg)
+    const bytes = Buffer.from(valid, 'base64')
     const forged = Buffer.from(bytes)
     forged[10]! ^= 1
     expectError(await send(leg, forged.toString('base64')), 402, 'payment_verification_failed', 'not_this_payment')
@@ -273,7 +273,7 @@ describe('what is sent', () => {
       Buffer.from('hello there'),
     ]
     for (const garbage of unreadable) expectError(await send(leg, garbage.toString('base64')), 400, 'malformed_payment')
-    expectError(await send(leg, `${whole}===`), 422, 'validation_error')
+    expectError(await send(leg, `${valid}===`), 422, 'validation_error')
     expectError(await send(leg, 'A'.repeat(4097)), 422, 'validation_error')
     expectError(await send(leg, 'A'.repeat(100_000)), 413, 'body_too_large')
     const rpc = createSolanaRpc(market.chains.primary.url)
@@ -281,7 +281,7 @@ describe('what is sent', () => {
     expect(named).toEqual([])
   })
 
-  it('T-66 may be a legacy transaction, and may hold what wallets add that moves nothing', async () => {
+  it('T-66 may be a legacy transaction, and may contain harmless instructions that wallets add', async () => {
     const leg = legOf(await shop.quote(), 'USDC')
     const facts = await factsOf(leg, payer)
     const budget = {
@@ -292,7 +292,7 @@ describe('what is sent', () => {
       programAddress: address('L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95'),
       data: new Uint8Array(data),
     })
-    // This chain does not have the program: what is left to refuse is its own.
+    // The gateway accepts this instruction, but the local chain lacks its program.
     const asserting = await signOnPrimary(facts, leg, { change: (own) => [...own, lighthouse([5, 0])] })
     expectError(await send(leg, asserting), 402, 'payment_verification_failed', 'would_fail')
     const writing = await signOnPrimary(facts, leg, { change: (own) => [...own, lighthouse([0, 0])] })
@@ -303,7 +303,7 @@ describe('what is sent', () => {
     await expect.poll(() => outcomeOf(leg, facts, body.tx), { interval: 0 }).toBe('landed')
   })
 
-  it('T-66 on the EVM chain pays a leg of the quote and does nothing else', async () => {
+  it('T-66 pays a leg of the quote on the EVM chain and does nothing else', async () => {
     const [quote, foreign] = [await shop.quote(), await shop.quote()]
     const leg = legOf(quote, 'USDC', 'evm-mainnet')
     const facts = await factsOf(leg, EVM_PAYER.address)
@@ -325,13 +325,13 @@ describe('what is sent', () => {
       expect([change, reply.status]).toEqual([change, 402])
       expectError(reply, 402, 'payment_verification_failed', 'not_this_payment')
     }
-    const whole = await signOnEvm(facts)
-    for (const garbage of ['0x', '0x00', '0x02c0', whole.slice(0, -2), `${whole}00`])
+    const valid = await signOnEvm(facts)
+    for (const garbage of ['0x', '0x00', '0x02c0', valid.slice(0, -2), `${valid}00`])
       expect((await send(leg, garbage)).status, garbage).toBeGreaterThanOrEqual(400)
     expect((await send(leg, '0x02c0')).status).toBe(400)
     const nonce = await connectAs(EVM_PAYER, market.chains.evm.url).getTransactionCount({ address: EVM_PAYER.address })
     expect(nonce).toBe(facts.eip155!.nonce)
-    expect((await send(leg, whole.toUpperCase().replace('0X', '0x'))).body).toEqual({ tx: keccak256(whole) })
+    expect((await send(leg, valid.toUpperCase().replace('0X', '0x'))).body).toEqual({ tx: keccak256(valid) })
   })
 })
 
@@ -342,7 +342,7 @@ describe('coins for the demo wallet', () => {
   ] as const
 
   it.each(newcomers)(
-    'ADD-24 a gateway of local chains gives %s coins to pay with',
+    'ADD-24 a gateway on local chains gives %s coins to pay with',
     async (namespace, coin, network, to) => {
       const reply = await shop.send('POST', '/dev/chains/faucet', { namespace, address: to })
       expect([reply.status, reply.body]).toEqual([200, { given: { [coin]: expect.any(String), USDC: '100' } }])
@@ -356,7 +356,7 @@ describe('coins for the demo wallet', () => {
   it.each([
     ['in production', PRODUCTION],
     ['with a chain elsewhere', { EVM_RPC_URLS: 'https://rpc.example' }],
-  ])('T-66 there are none %s', async (_, variables) => {
+  ])('T-66 the faucet does not exist %s', async (_, variables) => {
     const other = await market.open(variables)
     const gift = { namespace: 'solana', address: PRIMARY_PAYER.address }
     expectError(await other.send('POST', '/dev/chains/faucet', gift), 404, 'not_found')

@@ -1,4 +1,4 @@
-// For tests: payments of a leg, signed with the facts that a gateway tells, and not sent.
+// Signs payments of a leg with the facts from a gateway, without sending them.
 
 import { AccountRole, address, createSolanaRpc, getBase64EncodedWireTransaction, type Instruction } from '@solana/kit'
 import { getAddMemoInstruction, LEGACY_MEMO_PROGRAM_ADDRESS_V3 } from '@solana-program/memo'
@@ -25,12 +25,12 @@ interface PrimaryOptions extends Omit<SignOptions, 'lifetime'> {
   amount?: bigint
   payTo?: string
   memo?: string | null
-  /** A further account of the transfer, as Solana Pay adds it. */
+  /** An additional account of the transfer, as Solana Pay adds it. */
   reference?: string
   change?: Change
 }
 
-/** Base64 of the signed transaction. */
+/** Returns the signed transaction in base64. */
 export async function signOnPrimary(facts: PaymentFacts, leg: PaymentLeg, options: PrimaryOptions = {}) {
   const { key = PRIMARY_PAYER, change = (same) => same, reference, payTo = leg.payTo, ...signing } = options
   const { amount = BigInt(leg.amount), memo = paymentReference(leg.extra.pay_req_id) } = options
@@ -55,7 +55,7 @@ export async function signOnPrimary(facts: PaymentFacts, leg: PaymentLeg, option
     blockhash: facts.solana!.blockhash as NonNullable<SignOptions['lifetime']>['blockhash'],
     lastValidBlockHeight: BigInt(facts.solana!.last_valid_block_height),
   }
-  // The lifetime is given: no node is asked.
+  // The lifetime is an argument, so no node is called.
   const nowhere = createSolanaRpc('http://127.0.0.1:1')
   const signed = await sign(nowhere, signer, change([named, ...memos]), { ...signing, lifetime })
   return getBase64EncodedWireTransaction(signed)
@@ -63,7 +63,7 @@ export async function signOnPrimary(facts: PaymentFacts, leg: PaymentLeg, option
 
 type EvmTransaction = Parameters<ReturnType<typeof privateKeyToAccount>['signTransaction']>[0]
 
-/** Hex of the signed transaction. */
+/** Returns the signed transaction in hex. */
 export function signOnEvm({ eip155 }: PaymentFacts, changes: Partial<EvmTransaction> = {}): Promise<Hex> {
   const { to, data, value, gas, chain_id, nonce, max_fee_per_gas, max_priority_fee_per_gas } = eip155!
   return privateKeyToAccount(EVM_PAYER.privateKey).signTransaction({

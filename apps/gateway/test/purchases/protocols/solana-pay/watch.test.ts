@@ -9,7 +9,7 @@ import type { TestGateway } from '@svc/devnet/services/test-gateway'
 import { paySolanaPayUrl } from '@svc/devnet/solana-pay-wallet'
 import { writable } from '@svc/devnet/writable'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { expectReturned, OPERATOR, unclaimedOf } from '../../unclaimed/unclaimed.ts'
+import { ADMIN, expectReturned, unclaimedOf } from '../../unclaimed/unclaimed.ts'
 
 const market = forAllTests(() => openMarket())
 const node = forAllTests(() => startFaultyNode(market.chains.primary.url))
@@ -22,8 +22,8 @@ const find = async (shop: TestGateway, quote: Quote) =>
 const urlOf = (quote: Quote, ticker = 'SOL') => legOf(quote, ticker).extra.solana_pay!.url
 const pay = (url: string, payer = 0) => paySolanaPayUrl(market.chains.primary.url, DEMO_PAYERS[payer]!, url)
 
-/** Lets the time of some looks pass. */
-async function letLook({ gateway }: TestGateway, times = 1, seconds = 60): Promise<void> {
+/** Advances the clock and runs the search for payments, `times` times. */
+async function runSearches({ gateway }: TestGateway, times = 1, seconds = 60): Promise<void> {
   for (let i = 0; i < times; i++) {
     market.clock.advance(seconds)
     await gateway.context.queue.drain()
@@ -35,7 +35,7 @@ const receiptsOf = (shop: TestGateway, quote: Quote) =>
   dbOf(shop).selectFrom('receipts').select(['tx', 'payer']).where('pay_req_id', '=', payReqId(quote)).execute()
 const callsTo = (method: string) => node.calls.filter((call) => call === method).length
 
-describe.each(['sqlite', 'postgres'] as const)('payments that the gateway looks for (%s)', (dialect) => {
+describe.each(['sqlite', 'postgres'] as const)('the watch for payments (%s)', (dialect) => {
   let database: FreshDatabase
   let shop: TestGateway
   beforeAll(async () => {
@@ -48,7 +48,7 @@ describe.each(['sqlite', 'postgres'] as const)('payments that the gateway looks 
   })
 
   it.each(['SOL', 'USDC', 'WETH'])(
-    'ADD-49 T-66 a stock wallet pays %s by the code, and the receipt is there before anybody asks for it',
+    'ADD-49 T-66 a stock wallet pays %s by the code, and the receipt is written before anyone asks for it',
     { tags: ['nightly'] },
     async (ticker) => {
       const quote = await shop.quote()
@@ -58,10 +58,10 @@ describe.each(['sqlite', 'postgres'] as const)('payments that the gateway looks 
         Date.parse(quote.extensions.svc.info.expires_at) + 600_000,
       ])
       expect((await watch(shop, quote)).body).toEqual(body)
-      await letLook(shop, 2)
+      await runSearches(shop, 2)
       expect(await receiptsOf(shop, quote)).toEqual([])
       const tx = await pay(urlOf(quote, ticker))
-      await letLook(shop)
+      await runSearches(shop)
       expect(await receiptsOf(shop, quote)).toEqual([{ tx, payer: DEMO_PAYERS[0]!.address }])
       node.calls.length = 0
       const { payment } = await find(shop, quote)
@@ -73,23 +73,23 @@ describe.each(['sqlite', 'postgres'] as const)('payments that the gateway looks 
     },
   )
 
-  it('T-66 a payment of the last second is found after a restart, and the watch ends', async () => {
+  it('T-66 a payment in the last second is found after a restart, and the watch ends', async () => {
     const quote = await shop.quote()
     await watch(shop, quote)
     market.clock.advance(300)
     const tx = await pay(urlOf(quote))
     await shop.close()
     shop = await market.open({ DATABASE_URL: database.url, PRIMARY_RPC_URLS: node.url })
-    await letLook(shop)
+    await runSearches(shop)
     expect(await receiptsOf(shop, quote)).toMatchObject([{ tx }])
-    await letLook(shop, 1, 900)
+    await runSearches(shop, 1, 900)
     expect(await dbOf(shop).selectFrom('watched_quotes').selectAll().execute()).toEqual([])
     node.calls.length = 0
-    await letLook(shop, 3)
+    await runSearches(shop, 3)
     expect(callsTo('getSignaturesForAddress')).toBe(0)
   })
 
-  it('T-66 transactions that name the reference and do not pay are read once each, and hide no payment', {
+  it('T-66 transactions that name the reference without paying are read once each and hide no payment', {
     tags: ['nightly'],
   }, async () => {
     const [quote, foreign] = [await shop.quote(), await shop.quote()]
@@ -99,13 +99,13 @@ describe.each(['sqlite', 'postgres'] as const)('payments that the gateway looks 
     for (let i = 0; i < 12; i++) await pay(url.replace(/amount=[^&]+/, 'amount=0.000001'), 1)
     const ofForeign = await pay(urlOf(foreign).replace(/reference=[^&]+/, `reference=${reference}`), 2)
     const tx = await pay(url)
-    await letLook(shop, 4)
+    await runSearches(shop, 4)
     expect(await receiptsOf(shop, quote)).toMatchObject([{ tx }])
     expect(await receiptsOf(shop, foreign)).toEqual([])
     expect((await shop.confirm({ pay_req_id: payReqId(foreign) }, ofForeign)).status).toBe(200)
   })
 
-  it('T-66 a payment that nobody watches for is found among many that only name its reference', {
+  it('T-66 an unwatched payment is found among many transactions that only name its reference', {
     tags: ['nightly'],
   }, async () => {
     const quote = await shop.quote()
@@ -119,14 +119,14 @@ describe.each(['sqlite', 'postgres'] as const)('payments that the gateway looks 
     await spam(25)
     node.calls.length = 0
     expect((await find(shop, quote)).payment).toMatchObject({ tx, pay_asset: 'SOL' })
-    // Two that do not pay, for each way to pay, and the payment: those of the first call are not read again.
+    // For each leg, two transactions that do not pay and the payment; those of the first call are not read again.
     const legs = quote.accepts.filter(({ network }) => network.startsWith('solana:')).length
     expect(callsTo('getTransaction')).toBeLessThanOrEqual(3 * legs)
     expect((await find(shop, quote)).payment).toMatchObject({ tx })
   })
 })
 
-it('T-66 two replicas look once for a quote and write one receipt', { tags: ['nightly'] }, async () => {
+it('T-66 two replicas search once for a quote and write one receipt', { tags: ['nightly'] }, async () => {
   const database = await createFreshDatabase('postgres')
   const open = () => market.open({ DATABASE_URL: database.url, PRIMARY_RPC_URLS: node.url })
   const [shop, other] = [await open(), await open()]
@@ -152,43 +152,43 @@ describe('nodes that fail', () => {
     ['answers with errors', () => ({ status: 500, body: 'oops' })],
     ['lists transactions that are not there', withResult('getSignaturesForAddress', () => [listed('5'.repeat(87))])],
     ['hides transactions', withResult('getTransaction', () => null)],
-  ])('T-66 nothing is decided while a node %s; the payment is found afterwards', async (_, behaviour) => {
+  ])('T-66 nothing is decided while a node %s, and the payment is found afterwards', async (_, behaviour) => {
     const quote = await shop.quote()
     await watch(shop, quote)
     const tx = await pay(urlOf(quote))
     node.behave(behaviour)
-    await letLook(shop)
+    await runSearches(shop)
     expect(await receiptsOf(shop, quote)).toEqual([])
     node.behave(honestly)
-    await letLook(shop)
+    await runSearches(shop)
     expect(await receiptsOf(shop, quote)).toMatchObject([{ tx }])
   })
 
-  it('T-66 a node that never answers holds up one round of looks, not one after the other', {
+  it('T-66 a node that never answers delays one round of searches, and not each quote in turn', {
     tags: ['nightly'],
   }, async () => {
     const quotes = [await shop.quote(), await shop.quote(), await shop.quote()]
     for (const quote of quotes) await watch(shop, quote)
-    // The node shows its chain.
-    await letLook(shop)
+    // The first search verifies the chain of the node.
+    await runSearches(shop)
     const txs = [await pay(urlOf(quotes[0]!)), await pay(urlOf(quotes[1]!), 1), await pay(urlOf(quotes[2]!), 2)]
     node.behave(() => null)
     node.calls.length = 0
     market.clock.advance(60)
-    const looked = shop.gateway.context.queue.drain()
-    // All of them are asked about before the first has timed out.
+    const search = shop.gateway.context.queue.drain()
+    // The node is asked about all quotes before the first call times out.
     await expect.poll(() => callsTo('getSignaturesForAddress')).toBe(3)
-    await looked
+    await search
     node.behave(honestly)
-    await letLook(shop)
+    await runSearches(shop)
     expect((await Promise.all(quotes.map((quote) => receiptsOf(shop, quote)))).flat().map(({ tx }) => tx)).toEqual(txs)
   })
 
   const listed = (signature: string) => ({ signature, slot: 1, err: null, memo: null, blockTime: 1 })
 })
 
-describe('what strangers can make the gateway ask', () => {
-  it('T-66 thousands of watched quotes take no more questions than the budget, and wait longer', {
+describe('limits on watched quotes', () => {
+  it('T-66 thousands of watched quotes stay within the budget of calls and wait longer', {
     tags: ['nightly'],
   }, async () => {
     const shop = await market.open({
@@ -207,7 +207,7 @@ describe('what strangers can make the gateway ask', () => {
       tx: null,
       asset: null,
     }))
-    // Each of them is there, so that each is looked for.
+    // Every watched quote exists, so that each is searched for.
     const quote = await shop.quote()
     const stored = await db
       .selectFrom('pay_requests')
@@ -223,8 +223,8 @@ describe('what strangers can make the gateway ask', () => {
       await writable(db).insertInto('watched_quotes').values(some).execute()
     }
     node.calls.length = 0
-    await letLook(shop, 60, 1)
-    // One minute: what a rested budget allows at once, and what comes back meanwhile.
+    await runSearches(shop, 60, 1)
+    // One minute allows the burst of a full budget and what it regains meanwhile.
     const asked = callsTo('getSignaturesForAddress')
     expect(asked).toBeGreaterThan(100)
     expect(asked).toBeLessThanOrEqual(120)
@@ -234,7 +234,7 @@ describe('what strangers can make the gateway ask', () => {
     await shop.close()
   })
 
-  it('T-66 one address takes a share of the places, and nobody more than there are; find still looks', {
+  it('T-66 one address gets a share of the watches, all addresses share the limit, and find still searches', {
     tags: ['nightly'],
   }, async () => {
     const shop = await market.open({ PRIMARY_RPC_URLS: node.url, PAYMENT_WATCH: 'quotes=3' })
@@ -251,7 +251,7 @@ describe('what strangers can make the gateway ask', () => {
     await shop.close()
   })
 
-  it('T-66 nothing is watched that is paid, unknown, expired, on another chain, or where it is switched off', {
+  it('T-66 a quote that is paid, unknown, expired or on another chain is not watched, nor any quote when the watch is off', {
     tags: ['nightly'],
   }, async () => {
     const shop = await market.open({ PRIMARY_RPC_URLS: node.url })
@@ -270,27 +270,27 @@ describe('what strangers can make the gateway ask', () => {
     const expired = await shop.quote()
     market.clock.advance(301)
     expectError(await watch(shop, expired), 410, 'quote_expired')
-    // A payment without the reference is told to nobody who only knows the quote (ADD-13).
+    // A payment without the reference is not revealed to a caller who knows only the quote (ADD-13).
     expect(await find(shop, paid)).toEqual({ payment: null })
   })
 })
 
 describe('a code that is paid twice', () => {
-  it('T-205 T-66 gets one receipt, also after a fork, and the second payment is noted before the watch ends', async () => {
-    const shop = await market.open({ ...OPERATOR, PRIMARY_RPC_URLS: node.url })
+  it('T-205 T-66 gets one receipt, even after a fork, and the second payment is recorded before the watch ends', async () => {
+    const shop = await market.open({ ...ADMIN, PRIMARY_RPC_URLS: node.url })
     const quote = await shop.quote()
     const payReqIdOf = payReqId(quote)
     await watch(shop, quote)
     const paidBy = await pay(urlOf(quote))
     market.chains.primary.chain.fork()
-    await letLook(shop)
+    await runSearches(shop)
     expect(await receiptsOf(shop, quote)).toMatchObject([{ tx: paidBy }])
     const second = await pay(urlOf(quote), 1)
     node.calls.length = 0
-    await letLook(shop, 2)
+    await runSearches(shop, 2)
     expect(callsTo('getSignaturesForAddress')).toBe(0)
     expect(await unclaimedOf(shop, payReqIdOf)).toEqual([])
-    await letLook(shop, 13)
+    await runSearches(shop, 13)
     expect(callsTo('getSignaturesForAddress')).toBeLessThanOrEqual(2)
     await expectReturned(shop, { payReqId: payReqIdOf, paidBy, second })
     expect(await dbOf(shop).selectFrom('watched_quotes').selectAll().execute()).toEqual([])

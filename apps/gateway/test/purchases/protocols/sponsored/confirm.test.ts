@@ -20,7 +20,7 @@ async function paidQuote(order: object = { units: 1 }, tags?: string[]) {
 }
 
 describe('sponsored confirmation', () => {
-  it('SPON-03 SPON-05 a sponsored confirmation gives the receipt and a locker that only the payer owns', async () => {
+  it('SPON-03 SPON-05 a sponsored confirmation returns the receipt and a locker that only the payer owns', async () => {
     const { quote, body } = await paidQuote({ units: 2, provider: 'storj' }, ['team:red'])
     const { status, headers, body: answer } = await shop.sponsor(body)
     expect(status, JSON.stringify(answer)).toBe(200)
@@ -43,7 +43,7 @@ describe('sponsored confirmation', () => {
   })
 
   it.each(LEGS)(
-    'SPON-08 AMB-75 a sponsored confirmation reads from the transaction that it paid %s on %s',
+    'SPON-08 AMB-75 a sponsored confirmation detects a payment in %s on %s from the transaction',
     async (ticker, network, owner_identity) => {
       const quote = await shop.quote()
       const leg = legOf(quote, ticker, network)
@@ -55,7 +55,7 @@ describe('sponsored confirmation', () => {
     },
   )
 
-  it('SPON-02 ENV-03 an EVM owner and hash are accepted in any case and stored in lower case', async () => {
+  it('SPON-02 ENV-03 an EVM owner and hash are accepted in any letter case and stored in lower case', async () => {
     const quote = await shop.quote({ units: 1, pay_network: 'evm-mainnet' })
     const tx = await sponsored.market.pay(quote.accepts[0]!)
     const body = {
@@ -75,15 +75,15 @@ describe('sponsored confirmation', () => {
     })
   })
 
-  it('SPON-02 SPON-08 a sponsored confirmation for an owner who is not the payer is a 403, and nothing is written', async () => {
+  it('SPON-02 SPON-08 a sponsored confirmation for an owner who is not the payer is a 403 and writes nothing', async () => {
     const { body } = await paidQuote()
     const before = await shop.written()
     for (const owner_identity of [DEMO_PAYERS[1]!.address, OWNER.toLowerCase(), EVM_OWNER, '', 'x'.repeat(1000)])
       expectError(await shop.sponsor({ ...body, owner_identity }), 403, 'OWNER_IDENTITY_MISMATCH')
     expect(await shop.written()).toEqual(before)
     expect((await shop.sponsor(body)).body).toMatchObject({ idempotent: false })
-    const stranger = { ...body, owner_identity: DEMO_PAYERS[1]!.address }
-    expectError(await shop.sponsor(stranger), 403, 'OWNER_IDENTITY_MISMATCH')
+    const other = { ...body, owner_identity: DEMO_PAYERS[1]!.address }
+    expectError(await shop.sponsor(other), 403, 'OWNER_IDENTITY_MISMATCH')
   })
 
   it('SPON-07 ADD-13 a paid receipt without a locker gets one for its own transaction, and another stays unused', async () => {
@@ -107,7 +107,7 @@ describe('sponsored confirmation', () => {
     const { body: first } = await shop.sponsor(body)
     sponsored.market.clock.advance(60)
     const { body: again } = await shop.sponsor({ ...body, tags: ['second'] })
-    // The link may have been rotated since, and is the owner's business.
+    // The owner may have rotated the link since, so it is not compared.
     const { public_link: _, ...locker } = first.locker
     expect(again).toEqual({ ...first, locker, idempotent: true, already_provisioned: true })
   })
@@ -153,7 +153,7 @@ describe('a sponsored confirmation that is refused', () => {
 const batchOf = (pay_req_ids: readonly string[], tx_sig: string) => ({ pay_req_ids, tx_sig, owner_identity: OWNER })
 
 describe('a sponsored batch', () => {
-  it('SPON-05 SPON-06 a sponsored batch gives every position its receipt and locker, in the order of the request', async () => {
+  it('SPON-05 SPON-06 a sponsored batch returns a receipt and locker for each position in the order of the request', async () => {
     const { ids, sum } = await quotes(shop, 3)
     const tx = await sponsored.market.pay(sum)
     const { status, headers, body } = await shop.sponsorBatch({ ...batchOf(ids, tx), tags: ['batch'] })
@@ -175,7 +175,7 @@ describe('a sponsored batch', () => {
     expect(receipt.body).toMatchObject({ pay_asset: 'USDC', paid_raw: '250000', received_raw: '750000' })
   })
 
-  it('SPON-08 T-01 a batch paid one atomic unit less than the sum is refused, and nothing is written', async () => {
+  it('SPON-08 T-01 a batch paid one atomic unit short is refused and writes nothing', async () => {
     const { ids, sum } = await quotes(shop, 3)
     const tx = await sponsored.market.pay(sum, { amount: BigInt(sum.amount) - 1n })
     const before = await shop.written()
@@ -186,16 +186,16 @@ describe('a sponsored batch', () => {
     expectError(await shop.sponsorBatch(batchOf(ids, tx)), ...refusal)
   })
 
-  it('SPON-02 SPON-08 a batch for an owner who is not the payer is a 403, and nothing is written', async () => {
+  it('SPON-02 SPON-08 a batch for an owner who is not the payer is a 403 and writes nothing', async () => {
     const { ids, sum } = await quotes(shop, 2)
     const tx = await sponsored.market.pay(sum)
-    const stranger = { ...batchOf(ids, tx), owner_identity: DEMO_PAYERS[1]!.address }
+    const other = { ...batchOf(ids, tx), owner_identity: DEMO_PAYERS[1]!.address }
     const before = await shop.written()
-    expectError(await shop.sponsorBatch(stranger), 403, 'OWNER_IDENTITY_MISMATCH')
+    expectError(await shop.sponsorBatch(other), 403, 'OWNER_IDENTITY_MISMATCH')
     expect(await shop.written()).toEqual(before)
     const { ids: theirs, sum: theirSum } = await quotes(shop, 1)
     const theirTx = await sponsored.market.pay(theirSum, { payer: 1 })
-    expect((await shop.sponsorBatch({ ...stranger, pay_req_ids: theirs, tx_sig: theirTx })).status).toBe(200)
+    expect((await shop.sponsorBatch({ ...other, pay_req_ids: theirs, tx_sig: theirTx })).status).toBe(200)
     const mixed = await shop.written()
     expectError(await shop.sponsorBatch(batchOf([...ids, ...theirs], tx)), 403, 'OWNER_IDENTITY_MISMATCH')
     expect(await shop.written()).toEqual(mixed)
@@ -235,7 +235,7 @@ describe('a sponsored batch that is refused', () => {
     expect(reply.body).toMatchObject({ details: { pay_req_ids: [unknown] } })
   })
 
-  it('SPON-09 SPON-08 a batch with quotes of two networks is a 400, whichever was paid', async () => {
+  it('SPON-09 SPON-08 a batch with quotes of two networks is a 400, whichever network was paid', async () => {
     const primary = await shop.quote({ units: 1, pay_network: 'primary-mainnet' })
     const evm = await shop.quote({ units: 1, pay_network: 'evm-mainnet' })
     const both = await shop.quote()

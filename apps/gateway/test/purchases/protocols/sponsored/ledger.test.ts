@@ -33,14 +33,14 @@ describe.each(dialects)('claims on one transaction (%s)', (dialect) => {
     return rows[0]
   }
 
-  /** Quotes paid by one transaction that names none of them, with `extra` on top. */
+  /** Quotes paid by one transaction that names none of them and pays `extra` more. */
   async function paidTogether(count: number, extra = 0n) {
     const { ids, sum } = await quotes(shop, count)
     return { ids, tx: await sponsored.market.pay(sum, { amount: BigInt(sum.amount) + extra, memo: null }) }
   }
 
   it.each(['plain', 'sponsored'])(
-    'T-01 PAY-57 a %s single purchase takes the whole transaction, and no batch can use the rest',
+    'T-01 PAY-57 a %s single purchase claims the whole transaction, and no batch can use the rest',
     async (way) => {
       const { ids, tx } = await paidTogether(3)
       expect((await (way === 'plain' ? plain : single)(ids[0]!, tx)).status).toBe(200)
@@ -67,7 +67,7 @@ describe.each(dialects)('claims on one transaction (%s)', (dialect) => {
     expect(await shop.written()).toEqual(before)
   })
 
-  it('T-01 SPON-10 equal batches sent at once to two gateways write each position once', async () => {
+  it('T-01 SPON-10 equal batches sent concurrently to two gateways write each position once', async () => {
     const { ids, tx } = await paidTogether(3)
     const replies = await tries(8, (i) => batch(i % 2 ? ids : ids.toReversed(), tx, i % 4 < 2 ? shop : replica))
     expect(replies.map(({ status, body }) => [status, body.ok])).toEqual(Array(8).fill([200, true]))
@@ -77,7 +77,7 @@ describe.each(dialects)('claims on one transaction (%s)', (dialect) => {
   })
 
   it.each([0, 1, 2])(
-    'T-01 plain, sponsored and batch claims on one transaction at once never exceed its amount (order %i)',
+    'T-01 concurrent plain, sponsored and batch claims on one transaction never exceed its amount (order %i)',
     async (first) => {
       const { ids } = await quotes(shop, 6)
       const leg = legOf(await shop.quote(), 'USDC')
@@ -97,7 +97,7 @@ describe.each(dialects)('claims on one transaction (%s)', (dialect) => {
     },
   )
 
-  it('LOCK-08 SPON-10 a batch beyond the locker limit reports the positions without a locker, and can be resumed', async () => {
+  it('LOCK-08 SPON-10 a batch beyond the locker limit reports positions without a locker and can be resumed', async () => {
     const { url, drop } = await createFreshDatabase(dialect)
     const small = await sponsored.open({ DATABASE_URL: url, MAX_LOCKERS_PER_OWNER: '2' })
     const { ids, sum } = await quotes(small, 3)

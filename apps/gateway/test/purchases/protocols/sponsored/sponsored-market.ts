@@ -1,4 +1,4 @@
-// For tests: a market whose gateways accept a sponsor, with an identity provider on loopback.
+// A test market whose gateways accept a sponsor, with an identity provider on loopback.
 
 import type { Quote } from '@svc/api/purchases'
 import type { PaymentLeg } from '@svc/api/quote'
@@ -20,10 +20,10 @@ export interface SponsoredMarket {
 }
 
 export interface SponsoredShop extends TestGateway {
-  /** Sends the sponsor's token, unless another header is given; null sends none. */
+  /** Sends the sponsor's token unless another header is given; null sends none. */
   sponsor(body: object, authorization?: string | null): Promise<Reply<SponsoredConfirmation>>
   sponsorBatch(body: object, authorization?: string | null): Promise<Reply<SponsoredBatch>>
-  /** All rows of a purchase's tables, to check that nothing was written. */
+  /** All rows in the tables of a purchase, to check that nothing was written. */
   written(): Promise<Record<string, unknown[]>>
 }
 

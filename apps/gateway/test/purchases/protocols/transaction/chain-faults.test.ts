@@ -45,7 +45,7 @@ describe.each([
     ['shows another transaction', withResult(findMethod, () => ({}))],
     ['is on another chain', ofAnotherChain],
   ])(
-    'AMB-86 PAY-46 a confirmation is a 503 and stores nothing while the node %s; the payment counts later',
+    'AMB-86 PAY-46 a confirmation is a 503 and stores nothing while the node %s, and succeeds later',
     async (_, behaviour) => {
       node().behave(behaviour)
       const reply = await confirm()
@@ -65,7 +65,7 @@ describe.each([
   })
 })
 
-it('PAY-19 a quote offers the token accounts that were seen before the primary chain failed', async () => {
+it('PAY-19 a quote offers the token accounts that were known before the primary chain failed', async () => {
   expect((await shop.quote()).accepts).toHaveLength(ASSETS.length)
   nodes.primary.behave(() => ({ status: 500, body: '' }))
   market.clock.advance(120)

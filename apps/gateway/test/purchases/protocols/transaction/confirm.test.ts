@@ -12,27 +12,30 @@ const shop = forAllTests(() => market.open())
 
 const LEGS = ASSETS.map(({ ticker, network }) => [ticker, network.name] as const)
 
-describe('a payment that is confirmed', () => {
-  it.each(LEGS)('PAY-40 STATE-02 confirming a payment in %s on %s gives a receipt', async (pay_asset, pay_network) => {
-    const quote = await shop.quote({ units: 3 })
-    const leg = legOf(quote, pay_asset, pay_network)
-    const tx = await market.pay(leg, { payer: 1 })
-    const { status, headers, body } = await shop.confirm({ pay_req_id: payReqId(quote), pay_network, pay_asset }, tx)
-    expect(status).toBe(200)
-    expect(headers.get('cache-control')).toBe('no-store')
-    const paid = {
-      receipt_id: expect.stringMatching(/^rcpt_[0-9a-f]{32}$/),
-      paid_amount: leg.extra.human_amount,
-      paid_raw: leg.amount,
-      pay_asset,
-      network: pay_network,
-    }
-    expect(body).toEqual({ ok: true, idempotent: false, ...paid, receipt: expect.objectContaining(paid) })
-    expect(body.receipt.receipt_id).toBe(body.receipt_id)
-    const isEvm = pay_network === 'evm-mainnet'
-    expect(body.receipt.payer_pubkey).toBe(isEvm ? DEV_PAYERS[1]!.address.toLowerCase() : DEMO_PAYERS[1]!.address)
-    expect(body.receipt.units).toBe(3)
-  })
+describe('the confirmation of a payment', () => {
+  it.each(LEGS)(
+    'PAY-40 STATE-02 confirming a payment in %s on %s returns a receipt',
+    async (pay_asset, pay_network) => {
+      const quote = await shop.quote({ units: 3 })
+      const leg = legOf(quote, pay_asset, pay_network)
+      const tx = await market.pay(leg, { payer: 1 })
+      const { status, headers, body } = await shop.confirm({ pay_req_id: payReqId(quote), pay_network, pay_asset }, tx)
+      expect(status).toBe(200)
+      expect(headers.get('cache-control')).toBe('no-store')
+      const paid = {
+        receipt_id: expect.stringMatching(/^rcpt_[0-9a-f]{32}$/),
+        paid_amount: leg.extra.human_amount,
+        paid_raw: leg.amount,
+        pay_asset,
+        network: pay_network,
+      }
+      expect(body).toEqual({ ok: true, idempotent: false, ...paid, receipt: expect.objectContaining(paid) })
+      expect(body.receipt.receipt_id).toBe(body.receipt_id)
+      const isEvm = pay_network === 'evm-mainnet'
+      expect(body.receipt.payer_pubkey).toBe(isEvm ? DEV_PAYERS[1]!.address.toLowerCase() : DEMO_PAYERS[1]!.address)
+      expect(body.receipt.units).toBe(3)
+    },
+  )
 
   it('PAY-47 a confirmation without a leg means the first leg of the quote', async () => {
     const { pay_asset, network } = await buy(market, shop)
@@ -41,7 +44,7 @@ describe('a payment that is confirmed', () => {
     expect([evm.pay_asset, evm.network]).toEqual(['USDC', 'evm-mainnet'])
   })
 
-  it('PAY-50 PAY-51 the receipt of an overpayment has both amounts, as text', async () => {
+  it('PAY-50 PAY-51 the receipt of an overpayment contains both amounts as text', async () => {
     const quote = await shop.quote()
     const leg = quote.accepts[0]!
     const tx = await market.pay(leg, { amount: BigInt(leg.amount) + 1n })
@@ -50,7 +53,7 @@ describe('a payment that is confirmed', () => {
   })
 
   it.each(['primary-mainnet', 'evm-mainnet'])(
-    'ADD-03 a payment on %s that carries a plain pay_req_id, as older clients write it, pays that quote and no other',
+    'ADD-03 a payment on %s with a plain pay_req_id, as older clients write it, pays only that quote',
     async (pay_network) => {
       const [mine, other] = [await shop.quote({ units: 1, pay_network }), await shop.quote({ units: 1, pay_network })]
       const tx = await market.pay(mine.accepts[0]!, { memo: payReqId(mine) })
@@ -60,7 +63,7 @@ describe('a payment that is confirmed', () => {
     },
   )
 
-  it('PAY-30 a payment is checked against its quote after rate, price and treasury have changed', async () => {
+  it('PAY-30 a payment is checked against its quote after rate, price and treasury change', async () => {
     const database = await createFreshDatabase('sqlite')
     onTestFinished(database.drop)
     const before = await market.open({ DATABASE_URL: database.url })
@@ -83,10 +86,10 @@ describe('a payment that is confirmed', () => {
   })
 })
 
-describe('how the transaction is named', () => {
+describe('the transaction of a confirmation', () => {
   const otherTx = `0x${'ab'.repeat(32)}`
 
-  it('PAY-41 the header wins over the body when both are well-formed', async () => {
+  it('PAY-41 the header takes precedence over the body when both are well-formed', async () => {
     const quote = await shop.quote()
     const tx = await market.pay(quote.accepts[0]!)
     const refused = await shop.confirm({ pay_req_id: payReqId(quote), tx_sig: tx }, otherTx)
@@ -104,7 +107,7 @@ describe('how the transaction is named', () => {
     },
   )
 
-  it('PAY-41 T-01 an EVM hash is the same transaction in any case and with spaces around it', async () => {
+  it('PAY-41 T-01 an EVM hash is the same transaction in any letter case and with surrounding spaces', async () => {
     const quote = await shop.quote({ units: 1, pay_network: 'evm-mainnet' })
     const tx = await market.pay(quote.accepts[0]!)
     const shouted = ` 0X${tx.slice(2).toUpperCase()} `
@@ -116,9 +119,9 @@ describe('how the transaction is named', () => {
   })
 })
 
-describe('how the leg is named', () => {
+describe('the leg of a confirmation', () => {
   it.each([{ pay_network: 'primary-mainnet' }, { payment_asset: 'sol' }])(
-    'PAY-47 a network or asset alone is enough for the first leg: %j',
+    'PAY-47 a network or asset alone selects the first leg: %j',
     async (half) => {
       const quote = await shop.quote()
       const tx = await market.pay(quote.accepts[0]!)
@@ -126,7 +129,7 @@ describe('how the leg is named', () => {
     },
   )
 
-  it('PAY-40 PAY-47 a leg may be named by aliases, in any case, and pay_network and pay_asset win over them', async () => {
+  it('PAY-40 PAY-47 a leg may be named by aliases in any letter case, but pay_network and pay_asset take precedence', async () => {
     const quote = await shop.quote()
     const pay_req_id = payReqId(quote)
     const wrong = { payment_chain: 'primary-mainnet', payment_asset: 'SOL' }
@@ -140,7 +143,7 @@ describe('how the leg is named', () => {
   })
 })
 
-it('EVT-02 ATT-18 the payment of a purchase is attested once, however often it is confirmed', async () => {
+it('EVT-02 ATT-18 the payment of a purchase is attested once, even when it is confirmed repeatedly', async () => {
   const { queue, database } = shop.gateway.context
   await queue.drain()
   const quote = await shop.quote()

@@ -23,12 +23,12 @@ const PAYMENTS = 40
 const KILL_AFTER = 12
 const CONCURRENCY = 10
 
-// A gateway in a process of its own uses the real time, and so do these chains.
+// A gateway in its own process uses the real time, and so do these chains.
 const chains = forAllTests(() => startLocalChains())
 
-// On PostgreSQL, acceptance/faults.test.ts does the same and more.
-describe('a gateway that is killed in the middle of confirmations', () => {
-  it('PAY-53 STATE-01 a killed gateway keeps every quote and receipt that it answered, and confirms the rest after a restart', {
+// acceptance/faults.test.ts covers this and more on PostgreSQL.
+describe('a gateway that is killed during confirmations', () => {
+  it('PAY-53 STATE-01 a killed gateway keeps every quote and receipt that it returned, and confirms the rest after a restart', {
     tags: ['nightly'],
   }, async () => {
     const database = await createFreshDatabase('sqlite')
@@ -83,7 +83,7 @@ describe('a gateway that is killed in the middle of confirmations', () => {
 })
 
 async function startShop(variables: Variables) {
-  // However busy this machine is.
+  // No limit, even when this machine is busy.
   const unlimited = { MAX_REQUESTS_AT_ONCE: '0' }
   const gateway = await startGatewayProcess({ ...chains.variables, ...variables, ...unlimited })
   const shop = testGatewayOf({ url: gateway.url, stop: async () => void gateway.kill() })

@@ -26,7 +26,7 @@ async function expectNotYet(seller: TestGateway, pay_req_id: string, tx: string)
   expectError(await seller.confirm({ pay_req_id }, tx), 402, 'tx_not_found')
 }
 
-/** Before, while and after the payment is in no block. */
+/** Expects the same receipt before, during and after a fork that removes the payment from its block. */
 async function expectSameReceipt(pay_req_id: string, tx: string, fork: () => Promise<void>) {
   const confirm = async () => (await shop.confirm({ pay_req_id }, tx)).body
   const { receipt } = await confirm()
@@ -48,7 +48,7 @@ it('PAY-49 ERR-02 a payment counts once the primary chain has confirmed it', asy
   await expectPaid(shop, payReqId(quote), tx)
 })
 
-it('PAY-49 T-45 a payment that was processed and is gone has no receipt until it lands, and a fork that moves it leaves one', async () => {
+it('PAY-49 T-45 a processed payment that disappears has no receipt until it lands, and one receipt after a fork moves it', async () => {
   const { chain, url } = market.chains.primary
   const quote = await shop.quote()
   const tx = await market.pay(quote.accepts[0]!)
@@ -63,7 +63,7 @@ it('PAY-49 T-45 a payment that was processed and is gone has no receipt until it
   await expectSameReceipt(payReqId(quote), tx, async () => chain.fork())
 })
 
-it('PAY-46 with FINALITY=primary=finalized a payment counts once the primary chain has finalized it', async () => {
+it('PAY-46 a payment counts once the primary chain has finalized it with FINALITY=primary=finalized', async () => {
   const strict = await market.open({ FINALITY: 'primary=finalized' })
   const quote = await strict.quote()
   const tx = await market.pay(quote.accepts[0]!)
@@ -73,7 +73,7 @@ it('PAY-46 with FINALITY=primary=finalized a payment counts once the primary cha
   await expectPaid(strict, payReqId(quote), tx)
 })
 
-it('PAY-49 PAY-46 a pending payment on the EVM chain counts once it is in a block, and once if a fork moves it', async () => {
+it('PAY-49 PAY-46 a pending payment on the EVM chain counts when it is in a block, and only once if a fork moves it', async () => {
   const quote = await shop.quote({ units: 1, pay_network: 'evm-mainnet' })
   const tx = await market.pay(quote.accepts[0]!)
   await expectNotYet(shop, payReqId(quote), tx)
@@ -83,7 +83,7 @@ it('PAY-49 PAY-46 a pending payment on the EVM chain counts once it is in a bloc
 })
 
 it.each([{ FINALITY: 'evm=3' }, { FINALITY: 'evm=finalized' }])(
-  'PAY-46 T-45 with %j a payment on the EVM chain counts once enough blocks follow it',
+  'PAY-46 T-45 a payment on the EVM chain counts with %j once enough blocks follow it',
   async (variables) => {
     const strict = await market.open(variables)
     const quote = await strict.quote({ units: 1, pay_network: 'evm-mainnet', pay_asset: 'USDC' })
@@ -95,7 +95,7 @@ it.each([{ FINALITY: 'evm=3' }, { FINALITY: 'evm=finalized' }])(
   },
 )
 
-it('T-45 PAY-46 a reorganization below the depth that is asked for sells nothing before the payment is as deep again', async () => {
+it('T-45 PAY-46 a reorganization below the required depth sells nothing until the payment is that deep again', async () => {
   const strict = await market.open({ FINALITY: 'evm=2' })
   const quote = await strict.quote({ units: 1, pay_network: 'evm-mainnet', pay_asset: 'USDC' })
   const tx = await market.pay(quote.accepts[0]!)
@@ -108,7 +108,7 @@ it('T-45 PAY-46 a reorganization below the depth that is asked for sells nothing
   await expectPaid(strict, payReqId(quote), tx)
 })
 
-it('PAY-49 T-45 a transaction that its wallet has replaced is never found, the answer says so, and the one in its place pays', async () => {
+it('PAY-49 T-45 a replaced transaction is not found, the answer suggests that cause, and its replacement pays', async () => {
   const quote = await shop.quote({ units: 1, pay_network: 'evm-mainnet' })
   const { payTo, amount } = quote.accepts[0]!
   const { maxFeePerGas } = await evm.estimateFeesPerGas()

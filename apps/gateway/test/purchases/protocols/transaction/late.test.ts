@@ -18,7 +18,7 @@ const TTL = 300
 const UNKNOWN_TX = `0x${'ab'.repeat(32)}`
 
 describe('an expired quote', () => {
-  it('ERR-23 STATE-04 an unpaid quote answers 410 from its 301st second on, and stays unpaid', async () => {
+  it('ERR-23 STATE-04 an unpaid quote answers 410 from its 301st second and stays unpaid', async () => {
     const quote = await shop.quote({ units: 1, pay_network: 'evm-mainnet' })
     const body = { pay_req_id: payReqId(quote) }
     market.clock.advance(TTL)
@@ -30,7 +30,7 @@ describe('an expired quote', () => {
     expect((await findPayRequest(db, body.pay_req_id))?.quote).toBe(JSON.stringify(quote))
   })
 
-  it('AMB-06 QUOTE_TTL_SECONDS says how long a quote is valid', async () => {
+  it('AMB-06 QUOTE_TTL_SECONDS sets how long a quote is valid', async () => {
     const brief = await market.open({ QUOTE_TTL_SECONDS: '1' })
     const quote = await brief.quote()
     expect(quote.extensions.svc.terms.quote_expires_at).toBe(isoTime(1))
@@ -67,7 +67,7 @@ describe('an expired quote', () => {
     expectError(await none.confirm({ pay_req_id: payReqId(other) }, otherTx), 410, 'quote_expired')
   })
 
-  it('AMB-06 AMB-86 an expired quote answers 410 to too little, to another leg and to an unknown leg', async () => {
+  it('AMB-06 AMB-86 an expired quote answers 410 to an underpayment, to another leg and to an unknown leg', async () => {
     const quote = await shop.quote()
     const pay_req_id = payReqId(quote)
     const sol = quote.accepts[0]!
@@ -80,7 +80,7 @@ describe('an expired quote', () => {
     expectError(await shop.confirm({ pay_req_id }, null), 402, 'tx_required')
   })
 
-  it('AMB-06 an expired quote answers 410 while the chain cannot be read, and takes the payment once it can', {
+  it('AMB-06 an expired quote answers 410 while the chain cannot be read, and accepts the payment afterwards', {
     tags: ['nightly'],
   }, async () => {
     const database = await createFreshDatabase('sqlite')
@@ -100,7 +100,7 @@ describe('an expired quote', () => {
 })
 
 describe('a paid quote', () => {
-  it('PAY-45 STATE-03 a paid quote answers its receipt again at any later time', async () => {
+  it('PAY-45 STATE-03 a paid quote returns its receipt at any later time', async () => {
     const { quote, tx, receipt, receipt_id } = await buy(market, shop)
     const body = { pay_req_id: payReqId(quote) }
     for (const seconds of [0, TTL + 1, 48 * HOUR, 400 * 24 * HOUR]) {
@@ -111,7 +111,7 @@ describe('a paid quote', () => {
     }
   })
 
-  it('T-205 ADD-13 a paid quote is not answered to who names another transaction, which stays unused', async () => {
+  it('T-205 ADD-13 a paid quote returns nothing to a caller who names another transaction, which stays unused', async () => {
     const { quote, receipt } = await buy(market, shop, { units: 4 })
     const second = await market.pay(quote.accepts[0]!, { memo: null, payer: 2 })
     for (const tx of [second, UNKNOWN_TX]) {
@@ -126,7 +126,7 @@ describe('a paid quote', () => {
     expect([status, body.idempotent, body.receipt.tx_hash]).toEqual([200, false, second])
   })
 
-  it('AMB-86 a paid quote answers without checking leg and chain, but a transaction must be named', async () => {
+  it('AMB-86 a paid quote returns its receipt without a check of leg and chain, but only for a named transaction', async () => {
     const { quote, receipt, tx } = await buy(market, shop)
     const pay_req_id = payReqId(quote)
     const again = await shop.confirm({ pay_req_id, pay_network: 'nowhere', pay_asset: 'DOGE' }, tx)
@@ -154,7 +154,7 @@ describe.each([
 ] as const)('the payer of a quote on %s', (pay_network, keyOf) => {
   const claimOf = ({ extensions }: Quote, id: string) => receiptClaim(extensions.svc.info.confirm_url, id)
 
-  it('ADD-13 T-33 gets the receipt with a signature, without naming the transaction, as often as they like', async () => {
+  it('ADD-13 T-33 gets the receipt with a signature instead of the transaction, any number of times', async () => {
     const { quote, receipt_id } = await buy(market, shop, { units: 1, pay_network })
     const pay_req_id = payReqId(quote)
     const payer_signature = keyOf(0)(claimOf(quote, pay_req_id))
@@ -164,7 +164,7 @@ describe.each([
     }
   })
 
-  it('ADD-13 T-33 is nobody who signs with another key or another text', async () => {
+  it('ADD-13 T-33 is not recognized by a signature with another key or over another text', async () => {
     const { quote, receipt_id } = await buy(market, shop, { units: 1, pay_network })
     const pay_req_id = payReqId(quote)
     const claim = claimOf(quote, pay_req_id)
@@ -186,7 +186,7 @@ describe.each([
   })
 })
 
-it('T-10 ADD-13 who guesses at a paid quote is limited, and its payer is not', async () => {
+it('T-10 ADD-13 guesses at a paid quote are rate-limited, but its payer is not', async () => {
   const limited = await market.open({ RATE_LIMITS: 'address=5/min' })
   const { quote, tx } = await buy(market, limited)
   const guess = () => limited.confirm({ pay_req_id: payReqId(quote), payer_signature: 'guess' }, null)

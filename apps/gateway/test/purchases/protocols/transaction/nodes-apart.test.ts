@@ -6,7 +6,7 @@ import { call } from '@svc/devnet/primary-chain/dev-client'
 import { expectError, openMarket, payReqId } from '@svc/devnet/services/market'
 import { expectRefusal, type TestGateway } from '@svc/devnet/services/test-gateway'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { expectReturned, OPERATOR } from '../../unclaimed/unclaimed.ts'
+import { ADMIN, expectReturned } from '../../unclaimed/unclaimed.ts'
 
 type Chain = 'primary' | 'evm'
 
@@ -21,11 +21,11 @@ beforeAll(() => {
 async function land(chain: Chain): Promise<void> {
   if (chain === 'evm') return evm.mine({ blocks: 1 })
   market.clock.advance(0.8)
-  // The chain moves when it is asked.
+  // The chain advances when it is called.
   await call(market.chains.primary.url, 'getSlot')
 }
 
-describe.each(['primary', 'evm'] as const)('nodes of the %s chain that are apart', (chain) => {
+describe.each(['primary', 'evm'] as const)('nodes of the %s chain that disagree', (chain) => {
   let nodes: LocalNode[]
   let open: (count: number, quorum: number) => Promise<TestGateway>
   beforeAll(async () => {
@@ -34,7 +34,7 @@ describe.each(['primary', 'evm'] as const)('nodes of the %s chain that are apart
       const name = chain.toUpperCase()
       const urls = nodes.slice(0, count).map(({ url }) => url)
       return market.open({
-        ...OPERATOR,
+        ...ADMIN,
         [`${name}_RPC_URLS`]: urls.join(),
         RPC_QUORUM: `${name.toLowerCase()}=${quorum}`,
       })
@@ -57,7 +57,7 @@ describe.each(['primary', 'evm'] as const)('nodes of the %s chain that are apart
     expect([status, body.idempotent], JSON.stringify(body)).toEqual([200, false])
   }
 
-  it('PAY-49 T-205 a node that lags does not find a payment, says not to pay again, and finds it once it has caught up', async () => {
+  it('PAY-49 T-205 a payment missing on a lagging node gets a hint not to pay again, and counts once the node catches up', async () => {
     const shop = await open(1, 1)
     const payment = await paid(shop)
     nodes[0]!.behave({ behind: 100 })
@@ -68,7 +68,7 @@ describe.each(['primary', 'evm'] as const)('nodes of the %s chain that are apart
     await expectPaid(payment)
   })
 
-  it('PAY-49 T-45 one of several nodes that lags holds nobody up', async () => {
+  it('PAY-49 T-45 one lagging node among several delays no sale', async () => {
     const shop = await open(2, 1)
     nodes[0]!.behave({ behind: 100 })
     await expectPaid(await paid(shop))
@@ -76,7 +76,7 @@ describe.each(['primary', 'evm'] as const)('nodes of the %s chain that are apart
     await expectPaid(await paid(three))
   })
 
-  it('T-45 a node on a fork sells nothing that a fork has dropped, and holds up nothing that it has moved', async () => {
+  it('T-45 a node on a fork sells nothing for a dropped payment, and does not delay a moved one', async () => {
     const shop = await open(3, 2)
     const [gone, moved] = [await paid(shop, 2), await paid(shop, 3)]
     nodes[0]!.behave({ isOnFork: true })
@@ -87,11 +87,11 @@ describe.each(['primary', 'evm'] as const)('nodes of the %s chain that are apart
     expect((await moved.confirm()).body).toMatchObject({ idempotent: true })
   })
 
-  it('T-45 two nodes that show a payment in different blocks decide nothing, until they agree', async () => {
+  it('T-45 two nodes that show a payment in different blocks decide nothing until they agree', async () => {
     const shop = await open(2, 2)
     const payment = await paid(shop)
     nodes[0]!.behave({ isOnFork: true })
-    // So that it lands at another height.
+    // The payment then lands at another height.
     await land(chain)
     await market.chains[chain].chain.fork()
     await land(chain)
@@ -102,7 +102,7 @@ describe.each(['primary', 'evm'] as const)('nodes of the %s chain that are apart
     await expectPaid(payment)
   })
 
-  it('T-45 T-205 a payment that a fork drops after its receipt leaves the receipt, and the check of it and the list tell', async () => {
+  it('T-45 T-205 a payment dropped by a fork keeps its receipt, but its verification fails and a second payment is listed', async () => {
     const shop = await open(1, 1)
     const payment = await paid(shop)
     const { body } = await payment.confirm()
@@ -111,7 +111,7 @@ describe.each(['primary', 'evm'] as const)('nodes of the %s chain that are apart
     expect((await payment.confirm()).body).toMatchObject({ idempotent: true, receipt: body.receipt })
     const check = await shop.send('GET', `/v1/receipts/${body.receipt_id}/verify-payment`)
     expectRefusal(check, 502, 'tx_not_found_on_chain')
-    // Its buyer has seen it vanish, and pays again.
+    // The buyer notices that the payment has disappeared, and pays again.
     const second = await market.pay(payment.quote.accepts[0]!, { payer: 1 })
     await land(chain)
     const refused = await payment.confirm(second)

@@ -33,7 +33,7 @@ interface SolanaTransaction {
   blockTime: number
 }
 
-/** Lies about a payment of one atomic unit: that it was as much as the buyer likes, that it failed, that it is missing. */
+/** Lies about a payment of one atomic unit: that it is larger, that it failed or that it is missing. */
 const LIES: Record<Chain, { rich: Behaviour; failed: Behaviour; missing: Behaviour }> = {
   primary: {
     rich: withResult('getTransaction', (result: SolanaTransaction) => {
@@ -66,7 +66,7 @@ describe.each(CHAINS)('a quorum of two of three nodes of the %s chain', (chain) 
     return { tx, confirm: () => shop.confirm({ pay_req_id: payReqId(quote) }, tx) }
   }
 
-  it('T-45 one node that lies cannot sell a locker for nothing', async () => {
+  it('T-45 a single lying node cannot sell a locker for nothing', async () => {
     const { confirm, tx } = await paid(1n)
     for (const liar of nodes[chain]) {
       for (const node of nodes[chain]) node.behave(node === liar ? LIES[chain].rich : honestly)
@@ -77,7 +77,7 @@ describe.each(CHAINS)('a quorum of two of three nodes of the %s chain', (chain) 
   })
 
   it.each(['rich', 'failed', 'missing', 'silent'] as const)(
-    'T-45 one node that lies (%s) does not stop a sale, nor the check of its payment',
+    'T-45 a single lying node (%s) prevents neither a sale nor the verification of its payment',
     async (lie) => {
       const [liar] = nodes[chain]
       const { confirm } = await paid()
@@ -89,7 +89,7 @@ describe.each(CHAINS)('a quorum of two of three nodes of the %s chain', (chain) 
     },
   )
 
-  it('T-45 while no two nodes agree nothing is decided, and the log and the metrics show it', async () => {
+  it('T-45 nothing is decided while no two nodes agree, and the log and the metrics report it', async () => {
     const { confirm } = await paid()
     const network = `${chain}-mainnet`
     const counted = async (outcome: string) => {

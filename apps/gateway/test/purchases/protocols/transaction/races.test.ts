@@ -8,13 +8,13 @@ const market = forAllTests(() => openMarket())
 const GATEWAYS = 2
 const CONFIRMATIONS = 20
 
-// Each gateway gets half of the confirmations: they race inside one gateway and between two.
+// Each gateway gets half of the confirmations, so they race inside one gateway and between two.
 describe.each(['sqlite', 'postgres'] as const)('concurrent confirmations at two gateways (%s)', (dialect) => {
   const database = forAllTests(() => createFreshDatabase(dialect))
   const open = () => market.open({ DATABASE_URL: database.url })
   const shops = Array.from({ length: GATEWAYS }, () => forAllTests(open))
 
-  /** All at once, spread over the gateways. */
+  /** Sends all confirmations concurrently, spread over the gateways. */
   function confirmAll(pairs: readonly (readonly [pay_req_id: string, tx: string])[]) {
     return Promise.all(pairs.map(([pay_req_id, tx], i) => shops[i % GATEWAYS]!.confirm({ pay_req_id }, tx)))
   }
@@ -52,7 +52,7 @@ describe.each(['sqlite', 'postgres'] as const)('concurrent confirmations at two 
     },
   )
 
-  it('T-01 PAY-57 one payment confirmed for two quotes at once pays one and is refused for the other', async () => {
+  it('T-01 PAY-57 one payment confirmed for two quotes concurrently pays one and is refused for the other', async () => {
     const order = { units: 2 }
     const ids = await quoteIds(2, order)
     const [tx = ''] = await payUnnamed(1, order)
@@ -66,7 +66,7 @@ describe.each(['sqlite', 'postgres'] as const)('concurrent confirmations at two 
     expect((await rowsOf([tx])).receipts).toHaveLength(1)
   })
 
-  it('T-205 ADD-13 two payments confirmed for one quote at once give one receipt, and the other payment stays free', async () => {
+  it('T-205 ADD-13 two payments confirmed for one quote concurrently give one receipt, and the other payment stays unclaimed', async () => {
     const order = { units: 3 }
     const [id = '', next = ''] = await quoteIds(2, order)
     const txs = await payUnnamed(2, order)

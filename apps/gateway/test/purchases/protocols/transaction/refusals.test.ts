@@ -22,7 +22,7 @@ function confirm(leg: PaymentLeg, tx: string) {
   return shop.confirm({ pay_req_id: payReqId(quote), pay_network, pay_asset: leg.extra.name }, tx)
 }
 
-describe('the checks of a confirmation, in their order', () => {
+describe('the order of checks in a confirmation', () => {
   it('PAY-40 a body without pay_req_id is a 422 before any other check', async () => {
     const reply = await shop.confirm({ pay_asset: 'SOL' }, null)
     expectError(reply, 422, 'validation_error')
@@ -33,7 +33,7 @@ describe('the checks of a confirmation, in their order', () => {
     ['nothing', null],
     ['63 bytes', toBase58(new Uint8Array(63).fill(7))],
     ['a hash without 0x', HASH.slice(2)],
-  ])('PAY-42 ERR-04 %s in place of a transaction is a 402 tx_required, also for an unknown quote', async (_, tx) => {
+  ])('PAY-42 ERR-04 %s in place of a transaction is a 402 tx_required, even for an unknown quote', async (_, tx) => {
     expectError(await shop.confirm({ pay_req_id: payReqId(quote) }, tx), 402, 'tx_required')
     expectError(await shop.confirm({ pay_req_id: 'pr_0', tx_sig: tx ?? '' }, null), 402, 'tx_required')
   })
@@ -54,7 +54,7 @@ describe('the checks of a confirmation, in their order', () => {
   })
 
   it.each([{ pay_asset: 'USDC' }, { payment_chain: 'eip155:143' }])(
-    'PAY-47 a network or asset alone that does not mean the first leg is a 400: %j',
+    'PAY-47 a network or asset alone that does not match the first leg is a 400: %j',
     async (half) => {
       const reply = await shop.confirm({ pay_req_id: payReqId(quote), ...half }, SIGNATURE)
       expectError(reply, 400, 'leg_incomplete')
@@ -74,9 +74,9 @@ describe('the checks of a confirmation, in their order', () => {
   })
 })
 
-/** Which amounts, addresses and references count, `packages/payments` shows for every asset. */
+/** Tests in `packages/payments` cover amounts, addresses and references of every asset. */
 describe('PAY-50 ERR-03 a quote', () => {
-  it('T-25 ERR-03 is not paid by one atomic unit too little, and the answer says how much came and how much is asked', async () => {
+  it('T-25 ERR-03 is not paid by one atomic unit too little, and the answer states the received and the asked amount', async () => {
     const leg = legOf(quote, 'USDC')
     const received = BigInt(leg.amount) - 1n
     const reply = await confirm(leg, await market.pay(leg, { amount: received }))
@@ -118,7 +118,7 @@ describe('PAY-50 ERR-03 a quote', () => {
   }
 })
 
-it('ADD-02 no 402 of a confirmation makes a stock client pay again', async () => {
+it('ADD-02 a 402 of a confirmation never makes a stock client pay again', async () => {
   const { amount } = quote.accepts[0]!
   const tooLittle = await market.pay(quote.accepts[0]!, { amount: BigInt(amount) - 1n, payer: 3 })
   const replies = await Promise.all(

@@ -82,7 +82,7 @@ const requiredBy = ({ quote, payload }: SignedHeader) => ({
   accepts: [payload.accepted],
 })
 
-/** Another payment in the name of the same payer, with the signature of the first. */
+/** Another payment in the name of the same payer with the signature of the first. */
 function altered(payload: Record<string, unknown>): Record<string, unknown> {
   const { transaction, authorization } = payload as { transaction?: string; authorization?: object }
   if (transaction === undefined)
@@ -93,7 +93,7 @@ function altered(payload: Record<string, unknown>): Record<string, unknown> {
 }
 
 describe.each(FAMILIES)('a stock client with a wallet on the %s chain', (family) => {
-  it('PAY-51 a stock client buys in one call; the receipt names its wallet, and the chain agrees with it', async () => {
+  it('PAY-51 a stock client buys in one call, with a receipt that names its wallet and matches the chain', async () => {
     const before = await treasuryUsdc(family, testbed.chains)
     const response = await buyWith(await walletOn(family, testbed.chains), testbed.url)
     const body = (await response.json()) as Confirmation
@@ -115,7 +115,7 @@ describe.each(FAMILIES)('a stock client with a wallet on the %s chain', (family)
     expect(check.body.verified).toBe(true)
   })
 
-  it('ADD-21 the locker is open: the next request may be a signed one on it, as next_step says', async () => {
+  it('ADD-21 the locker is open, so the signed request in next_step succeeds', async () => {
     const { text } = await signFor(await walletOn(family, testbed.chains), testbed.url, { tags: ['cat'] })
     const { body } = await pay(testbed.url, text, {})
     const { locker_id: lockerId, receipt_id: receiptId, next_step: next } = body
@@ -134,11 +134,11 @@ describe.each(FAMILIES)('a stock client with a wallet on the %s chain', (family)
     expect(await locker.executeTakeFirst()).toEqual({ owner: WALLETS[family], tags: '["cat"]' })
   })
 
-  it('ADD-21 a payment whose receipt was written without a locker opens it when it is repeated', async () => {
+  it('ADD-21 a repeated payment opens the locker when its receipt was written without one', async () => {
     const { text } = await signFor(await walletOn(family, testbed.chains), testbed.url)
     const first = await pay(testbed.url, text)
     const { db } = testbed.gateway.context.database
-    // As if the gateway had been killed between the two, or the receipt were of an earlier release.
+    // Simulates a gateway killed between the two writes, or a receipt of an earlier release.
     await writable(db).deleteFrom('lockers').where('receipt_id', '=', first.body.receipt_id).execute()
     const again = await pay(testbed.url, text)
     expect(again.body).toEqual({ ...first.body, idempotent: true })
@@ -146,7 +146,7 @@ describe.each(FAMILIES)('a stock client with a wallet on the %s chain', (family)
     expect(await count.execute()).toEqual([{ locker_id: first.body.locker_id }])
   })
 
-  it('T-01 two signatures of one wallet for one quote are one payment, at once or one after the other', async () => {
+  it('T-01 two signatures of one wallet for one quote are one payment, concurrently or in sequence', async () => {
     const client = await walletOn(family, testbed.chains)
     const first = await signFor(client, testbed.url)
     const second = encoded(await client.createPaymentPayload(requiredBy(first)))
@@ -158,7 +158,7 @@ describe.each(FAMILIES)('a stock client with a wallet on the %s chain', (family)
     expect(await treasuryUsdc(family, testbed.chains)).toBe(before + PRICE)
   })
 
-  it('T-01 ADD-13 of two wallets that sign for one quote one pays, and only that one gets the receipt', async () => {
+  it('T-01 ADD-13 only one of two wallets that sign for a quote pays, and only that one gets the receipt', async () => {
     const first = await signFor(await walletOn(family, testbed.chains), testbed.url)
     const other = await walletOn(family, testbed.chains, 2)
     const second = encoded(await other.createPaymentPayload(requiredBy(first)))
@@ -178,14 +178,14 @@ describe.each(FAMILIES)('a stock client with a wallet on the %s chain', (family)
     expect(await treasuryUsdc(family, testbed.chains)).toBe(before + PRICE)
   })
 
-  it('T-33 ADD-13 a stranger who alters a payment of the payer gets no receipt of a paid quote', async () => {
+  it('T-33 ADD-13 an altered payment of the payer gets no receipt of a paid quote', async () => {
     const { text, payload } = await signFor(await walletOn(family, testbed.chains), testbed.url)
     expect((await pay(testbed.url, text)).status).toBe(200)
     const forged = encoded({ ...payload, payload: altered(payload.payload) })
     expectRefused(await pay(testbed.url, forged), 'quote_already_paid')
   })
 
-  it('PAY-06 under an Idempotency-Key the whole call can be repeated: one receipt, one payment', async () => {
+  it('PAY-06 a whole call repeated under an Idempotency-Key results in one receipt and one payment', async () => {
     const client = await walletOn(family, testbed.chains)
     const key = { 'idempotency-key': `${family}-purchase` }
     const first = (await (await buyWith(client, testbed.url, { units: 1 }, key)).json()) as Confirmation
@@ -195,8 +195,8 @@ describe.each(FAMILIES)('a stock client with a wallet on the %s chain', (family)
     expect(await again.json()).toEqual({ ...first, idempotent: true })
     expect(responseIn(again.headers).transaction).toBe(first.receipt.tx_hash)
     expect(await treasuryUsdc(family, testbed.chains)).toBe(before)
-    const stranger = await post(testbed.url, { units: 1 }, key)
-    expect([stranger.status, JSON.stringify(stranger)]).toEqual([402, expect.not.stringContaining(first.receipt_id)])
+    const outsider = await post(testbed.url, { units: 1 }, key)
+    expect([outsider.status, JSON.stringify(outsider)]).toEqual([402, expect.not.stringContaining(first.receipt_id)])
     expect((await post(testbed.url, { units: 2 }, key)).status).toBe(409)
   })
 })
@@ -208,7 +208,7 @@ it('a wallet that prefers USDT pays in USDT', async () => {
   expect(await response.json()).toMatchObject({ ok: true, pay_asset: 'USDT' })
 })
 
-it('ADD-21 an owner with too many lockers gets the receipt, and is told what has to happen', async () => {
+it('ADD-21 an owner with too many lockers gets the receipt and the required next step', async () => {
   const gateway = await startTestGateway({ ...testbed.chains.variables, MAX_LOCKERS_PER_OWNER: '1' })
   const client = await walletOn('evm', testbed.chains)
   const [first, second] = [await buyWith(client, gateway.url), await buyWith(client, gateway.url)]

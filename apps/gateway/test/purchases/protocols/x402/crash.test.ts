@@ -14,12 +14,12 @@ import { FAMILIES, type Family, PRICE, pay, responseIn, signFor, treasuryUsdc, w
 
 const chains = forAllTests(() => startLocalChains())
 
-/** Never answers one method. */
+/** A behaviour that never answers this method. */
 function silentOn(method: string): Behaviour {
   return (asked) => (asked.method === method ? null : honestly(asked))
 }
 
-/** Its node never answers one method. Another gateway takes over its database. */
+/** Starts a gateway whose node never answers one method. Another gateway takes over its database. */
 async function startGatewayToKill(family: Family, silent: string) {
   const folder = await mkdtemp(join(tmpdir(), 'svc-x402-'))
   onTestFinished(() => rm(folder, { recursive: true }))
@@ -28,7 +28,7 @@ async function startGatewayToKill(family: Family, silent: string) {
   const database = `sqlite:${join(folder, 'gateway.db')}`
   const nodes = { ...chains.variables, [family === 'evm' ? 'EVM_RPC_URLS' : 'PRIMARY_RPC_URLS']: node.url }
   const gateway = await startGatewayProcess({ ...nodes, DATA_DIR: folder, DATABASE_URL: database })
-  // On a busy machine its first checks may time out; it sells once later ones succeed.
+  // On a busy machine the first checks may time out; the gateway sells once later ones succeed.
   const order = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"units":1}' }
   await expect.poll(async () => (await fetch(`${gateway.url}/v1/x402/storage`, order)).status).toBe(402)
   return { ...gateway, node, database }
@@ -37,7 +37,7 @@ async function startGatewayToKill(family: Family, silent: string) {
 describe.each(FAMILIES)('kill -9 on the %s chain', (family) => {
   it.each([
     ['between sending the payment and writing the receipt', READ[family], PRICE],
-    ['between noting the payment and sending it', SEND[family], 0n],
+    ['between recording the payment and sending it', SEND[family], 0n],
   ])(
     'after kill -9 %s, another gateway finds or sends the payment once',
     { tags: ['nightly'] },
@@ -69,7 +69,7 @@ describe.each(FAMILIES)('two gateways with one database and the same keys, on th
     startTestGateway({ ...chains.variables, DATABASE_URL: database.url, CHAIN_WAIT_SECONDS: 'x402=300' })
   const gateways = [forAllTests(open), forAllTests(open)]
 
-  it('T-01 two gateways that get one signature many times at once move the payment once and write one receipt', {
+  it('T-01 two gateways that get many concurrent copies of a signature send one payment and write one receipt', {
     tags: ['nightly'],
   }, async () => {
     const { text } = await signFor(await walletOn(family, chains), gateways[0]!.url)

@@ -29,7 +29,7 @@ import {
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { findReceiptOfRequest } from '../../../../src/purchases/store.ts'
-import { expectPending, payPatiently, READ, SEND, startFaultyTestbed, TAKEN } from './faulty-testbed.ts'
+import { expectPending, payUntilSettled, READ, SEND, startFaultyTestbed, TAKEN } from './faulty-testbed.ts'
 import {
   asRequirements,
   encoded,
@@ -62,13 +62,13 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
     signature: Hex
     authorization: Record<'value' | 'validAfter' | 'validBefore', string> & { from: Address; to: Address; nonce: Hex }
   }
-  const stranger = () => connectAs(DEV_PAYERS[3]!, testbed.chains.evm.url)
+  const thirdParty = () => connectAs(DEV_PAYERS[3]!, testbed.chains.evm.url)
   const signature = (text: Hex) => {
     const { r, s, yParity } = parseSignature(text)
     return [27 + yParity, r, s] as const
   }
 
-  /** Does some work just before the payment is sent. The payment lands at once: these tests are about what it meets. */
+  /** Does some work just before the payment is sent, and lets the payment land immediately afterwards. */
   function beforeSending(work: () => Promise<unknown>, then: typeof honestly = honestly) {
     let first = true
     testbed.nodes.evm.behave(async (asked) => {
@@ -89,10 +89,10 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
     return encodeFunctionData({ abi, functionName: 'transferWithAuthorization', args })
   }
 
-  /** Sends calls of the token in one transaction of a stranger. */
+  /** Sends calls of the token in one transaction of a third party. */
   function bundle(...calls: Hex[]): Promise<Hex> {
     const all = calls.map((callData) => ({ target: token, allowFailure: false, callData }))
-    return stranger().writeContract({
+    return thirdParty().writeContract({
       address: MULTICALL3.address,
       abi: multicall3Abi,
       functionName: 'aggregate3',
@@ -100,7 +100,7 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
     })
   }
 
-  it('T-10 for a call that is repeated, only what its signer has paid to the treasury is read', async () => {
+  it('T-10 a repeated call reads only payments of its signer to the treasury', async () => {
     const { url, context } = testbed.gateway
     const headers = { 'idempotency-key': 'repeated' }
     const { body: quote } = await post<X402Quote>(url, { units: 1 }, headers)
@@ -114,7 +114,7 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
       const wallet = await walletOn('evm', testbed.chains, payer)
       return wallet.createPaymentPayload({ ...quote, accepts: [{ ...leg, ...changes }] })
     }
-    const elsewhere = await signedBy(2, { payTo: stranger().account.address })
+    const elsewhere = await signedBy(2, { payTo: thirdParty().account.address })
     await bundle(transfer(elsewhere))
     const [other, over] = [await signedBy(1), await signedBy(2, { maxTimeoutSeconds: 0 })]
     const { signature: text, authorization } = other.payload as unknown as Signed
@@ -133,13 +133,13 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
     expect(await response.json()).toMatchObject({ verified: true, matches: { payer_matches: true } })
   }
 
-  it('T-46 a stranger who uses an authorization beside a payment of their own cannot hide who paid', {
+  it('T-46 a third party who submits an authorization beside their own payment cannot hide its payer', {
     tags: ['nightly'],
   }, async () => {
     const { text, payload } = await testbed.sign('evm')
     const { from, to } = (payload.payload as unknown as Signed).authorization
     const dust = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [to, 1n] })
-    await stranger().writeContract({
+    await thirdParty().writeContract({
       address: token,
       abi: erc20Abi,
       functionName: 'transfer',
@@ -149,14 +149,14 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
     beforeSending(async () => {
       theirs = await bundle(dust, transfer(payload))
     })
-    const { status, body } = await payPatiently(testbed.gateway.url, text)
+    const { status, body } = await payUntilSettled(testbed.gateway.url, text)
     expect(status, JSON.stringify(body)).toBe(200)
     const paid = { tx_hash: theirs, payer_pubkey: from.toLowerCase(), received_raw: String(PRICE) }
     expect(body.receipt).toMatchObject(paid)
     await expectVerified(body.receipt_id)
   })
 
-  it('T-01 T-46 two customers whose authorizations a stranger bundles get one receipt each, and nobody a third', {
+  it('T-01 T-46 two customers whose authorizations a third party bundles get one receipt each and no others', {
     tags: ['nightly'],
   }, async () => {
     const { url } = testbed.gateway
@@ -168,7 +168,7 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
     beforeSending(async () => {
       theirs = await bundle(transfer(first.payload), transfer(second.payload))
     })
-    const replies = [await payPatiently(url, second.text), await payPatiently(url, first.text)]
+    const replies = [await payUntilSettled(url, second.text), await payUntilSettled(url, first.text)]
     expect(replies.map(({ status, body }) => [status, body.receipt?.tx_hash, body.receipt?.received_raw])).toEqual([
       [200, theirs, String(PRICE)],
       [200, theirs, String(PRICE)],
@@ -187,16 +187,16 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
     expect(booked).toMatchObject([{ received: String(2n * PRICE), bound: String(2n * PRICE) }])
   })
 
-  it('T-46 whoever uses an authorization first cannot confirm it for a quote of their own', async () => {
+  it('T-46 a third party who submits an authorization cannot confirm it for their own quote', async () => {
     const { text, payload } = await testbed.sign('evm')
     const thief = await testbed.sign('evm')
     let reply: Awaited<ReturnType<typeof confirmFor>> | undefined
     beforeSending(async () => {
       const named = concat([transfer(payload), stringToHex(thief.payload.accepted.extra.pay_req_id as string)])
-      const theirs = await stranger().sendTransaction({ to: token, data: named })
+      const theirs = await thirdParty().sendTransaction({ to: token, data: named })
       reply = await confirmFor(thief, theirs)
     })
-    expect((await payPatiently(testbed.gateway.url, text)).status).toBe(200)
+    expect((await payUntilSettled(testbed.gateway.url, text)).status).toBe(200)
     expectError(reply!, 402, 'payment_verification_failed', 'transaction_already_used')
   })
 
@@ -206,8 +206,8 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
     return testGatewayOf(testbed.gateway).confirm(body, tx)
   }
 
-  describe('T-45 an authorization that is used counts as cancelled only if a final block says so', () => {
-    /** A node that has the newest state and not the newest logs. */
+  describe('T-45 a used authorization counts as cancelled only when a final block shows it', () => {
+    /** A node that has the newest state but not the newest logs. */
     const withoutLogs: typeof honestly = async (call) => {
       const body = await call.honest()
       if (!call.method.startsWith('eth_getLogs')) return { body }
@@ -217,22 +217,24 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
       return { body: JSON.stringify(Array.isArray(answer) ? answer.map(emptied) : emptied(answer)) }
     }
 
-    it('T-45 a stranger uses it, and a node does not show the event yet', { tags: ['nightly'] }, async () => {
+    it('T-45 a payment submitted by a third party is found although a node lacks its event at first', {
+      tags: ['nightly'],
+    }, async () => {
       const before = await treasuryUsdc('evm', testbed.chains)
       const { text, payload } = await testbed.sign('evm')
       let theirs: Hex | undefined
       beforeSending(async () => {
-        theirs = await stranger().sendTransaction({ to: token, data: transfer(payload) })
+        theirs = await thirdParty().sendTransaction({ to: token, data: transfer(payload) })
       }, withoutLogs)
       for (let i = 0; i < 2; i++) expectPending(await pay(testbed.gateway.url, text))
       testbed.calm()
-      expect((await payPatiently(testbed.gateway.url, text)).body).toMatchObject({ receipt: { tx_hash: theirs } })
+      expect((await payUntilSettled(testbed.gateway.url, text)).body).toMatchObject({ receipt: { tx_hash: theirs } })
       expect(await testbed.paidSince('evm', before)).toBe(PRICE)
     })
 
-    it('T-45 its payer cancels it in a block that is not final', async () => {
+    it('T-45 a payment cancelled by its payer stays pending until the block is final', async () => {
       const { text, payload } = await testbed.sign('evm')
-      const genesis = await stranger().request({ method: 'eth_getBlockByNumber', params: ['0x0', false] })
+      const genesis = await thirdParty().request({ method: 'eth_getBlockByNumber', params: ['0x0', false] })
       await cancelBeforeSending(payload, 1, async (call) => {
         const body = await call.honest()
         if (call.method !== 'eth_getBlockByNumber' || call.params[0] !== 'finalized') return { body }
@@ -240,25 +242,30 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
       })
       for (let i = 0; i < 2; i++) expectPending(await pay(testbed.gateway.url, text))
       testbed.calm()
-      const refused = await payPatiently(testbed.gateway.url, text)
+      const refused = await payUntilSettled(testbed.gateway.url, text)
       expectError(refused, 402, 'payment_verification_failed', 'transaction_already_used')
-      expect((await payPatiently(testbed.gateway.url, await testbed.signAgain('evm', payload))).status).toBe(200)
+      expect((await payUntilSettled(testbed.gateway.url, await testbed.signAgain('evm', payload))).status).toBe(200)
     })
   })
 
-  it('ADD-02 T-67 an authorization that is used and did not pay this quote is refused without an offer', async () => {
+  it('ADD-02 T-67 a used authorization that did not pay this quote is refused without a new offer', async () => {
     const { url } = testbed.gateway
     const [cancelled, paid, other] = [await testbed.sign('evm'), await testbed.sign('evm'), await testbed.sign('evm')]
     await (await cancelling(cancelled.payload))()
-    expectError(await payPatiently(url, cancelled.text), 402, 'payment_verification_failed', 'transaction_already_used')
+    expectError(
+      await payUntilSettled(url, cancelled.text),
+      402,
+      'payment_verification_failed',
+      'transaction_already_used',
+    )
     const named = concat([transfer(paid.payload), stringToHex(String(paid.payload.accepted.extra.pay_req_id))])
-    await stranger().sendTransaction({ to: token, data: named })
+    await thirdParty().sendTransaction({ to: token, data: named })
     const moved = encoded({ ...paid.payload, accepted: other.payload.accepted })
-    expectError(await payPatiently(url, moved), 402, 'payment_verification_failed', 'names_another_quote')
-    expect((await payPatiently(url, paid.text)).status).toBe(200)
+    expectError(await payUntilSettled(url, moved), 402, 'payment_verification_failed', 'names_another_quote')
+    expect((await payUntilSettled(url, paid.text)).status).toBe(200)
   })
 
-  /** Moves all USDC of a payer away just before the payment is sent; returns how to move it back. */
+  /** Moves all USDC away from a payer just before the payment is sent; returns a function that moves it back. */
   function emptyBeforeSending(payer: number) {
     const wallet = connectAs(DEV_PAYERS[payer]!, testbed.chains.evm.url)
     const keeper = connectAs(DEV_PAYERS[3]!, testbed.chains.evm.url)
@@ -273,7 +280,7 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
     return () => move(keeper, wallet.account.address, moved)
   }
 
-  describe('T-46 a payment that failed while its authorization is still valid', () => {
+  describe('T-46 a failed payment whose authorization is still valid', () => {
     const signed = async () => signFor(await walletOn('evm', testbed.chains, 2), testbed.gateway.url)
     const here = () => ({ ...testbed, url: testbed.gateway.url })
 
@@ -282,19 +289,19 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
       expect(reply.body).toMatchObject({ details: { valid_until: expect.stringMatching(/Z$/) } })
     }
 
-    it('T-46 a payment that failed is sent again with the same signature, and no other one is taken', {
+    it('T-46 is sent again with the same signature, and no other signature is accepted', {
       tags: ['nightly'],
     }, async () => {
       const before = await treasuryUsdc('evm', testbed.chains)
       const { text, payload } = await signed()
-      const giveBack = emptyBeforeSending(2)
-      expectFailed(await payPatiently(testbed.gateway.url, text))
+      const returnFunds = emptyBeforeSending(2)
+      expectFailed(await payUntilSettled(testbed.gateway.url, text))
       const second = await testbed.signAgain('evm', payload)
-      expectFailed(await payPatiently(testbed.gateway.url, second), 'earlier_payment_open')
-      const empty = await payPatiently(testbed.gateway.url, text)
+      expectFailed(await payUntilSettled(testbed.gateway.url, second), 'earlier_payment_open')
+      const empty = await payUntilSettled(testbed.gateway.url, text)
       expectError(empty, 402, 'payment_verification_failed', 'insufficient_funds')
-      await giveBack()
-      const { status, body } = await payPatiently(testbed.gateway.url, text)
+      await returnFunds()
+      const { status, body } = await payUntilSettled(testbed.gateway.url, text)
       expect(status, JSON.stringify(body)).toBe(200)
       expect(await testbed.paidSince('evm', before)).toBe(PRICE)
     })
@@ -302,49 +309,49 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
     it.each([
       ['has paused it', pauseUsdc],
       ['blocks the payer', (chains: LocalChains) => blockUsdc(chains, DEV_PAYERS[2]!.address)],
-    ])('T-46 a payment in USDC whose issuer %s is refused, and can be made later', async (_, block) => {
+    ])('T-46 in USDC is refused while its issuer %s, and succeeds later', async (_, block) => {
       const { url } = testbed.gateway
       const before = await treasuryUsdc('evm', testbed.chains)
       const { text } = await signed()
       let release = await block(testbed.chains)
       const refused = await pay(url, text)
       expectRefused(refused, 'invalid_exact_evm_transaction_simulation_failed')
-      expect(refused.body).toMatchObject({ message: expect.stringContaining('paused it, or block the payer') })
+      expect(refused.body).toMatchObject({ message: expect.stringContaining('paused it or blocked the payer') })
       await release()
       beforeSending(async () => {
         release = await block(testbed.chains)
       })
-      expectFailed(await payPatiently(url, text))
+      expectFailed(await payUntilSettled(url, text))
       await release()
-      expect((await payPatiently(url, text)).status).toBe(200)
+      expect((await payUntilSettled(url, text)).status).toBe(200)
       expect(await testbed.paidSince('evm', before)).toBe(PRICE)
     })
 
-    it('T-46 a failed payment is forgotten once its authorization has expired on chain', {
+    it('T-46 is forgotten once its authorization has expired on chain', {
       tags: ['nightly'],
     }, async () => {
-      // A short life, so that the chain's clock need not run far ahead of those of other tests.
+      // A short validity keeps the chain's clock close to the clock of other tests.
       const text = await signedFor('evm', here(), (leg) => ({ ...leg, maxTimeoutSeconds: 60 }))
-      const giveBack = emptyBeforeSending(1)
-      expectFailed(await payPatiently(testbed.gateway.url, text))
-      await giveBack()
+      const returnFunds = emptyBeforeSending(1)
+      expectFailed(await payUntilSettled(testbed.gateway.url, text))
+      await returnFunds()
       const { accepted, payload } = decodePaymentSignatureHeader(text)
       const { validBefore } = (payload as unknown as Signed).authorization
-      await stranger().setNextBlockTimestamp({ timestamp: BigInt(validBefore) })
-      await stranger().mine({ blocks: 1 + FINALITY_DEPTH })
-      expectRefused(await payPatiently(testbed.gateway.url, text))
+      await thirdParty().setNextBlockTimestamp({ timestamp: BigInt(validBefore) })
+      await thirdParty().mine({ blocks: 1 + FINALITY_DEPTH })
+      expectRefused(await payUntilSettled(testbed.gateway.url, text))
       const { db } = testbed.gateway.context.database
       const rows = db.selectFrom('x402_settlements').select('tx')
       expect(await rows.where('pay_req_id', '=', String(accepted.extra.pay_req_id)).execute()).toEqual([])
     })
 
-    it('T-46 an authorization that is valid for longer than payments are looked for is refused', async () => {
+    it('T-46 is impossible beyond the search window, because a longer authorization is refused', async () => {
       const text = await signedFor('evm', here(), (leg) => ({ ...leg, maxTimeoutSeconds: 8 * 86_400 }))
-      expectRefused(await payPatiently(testbed.gateway.url, text), 'authorization_valid_too_long')
+      expectRefused(await payUntilSettled(testbed.gateway.url, text), 'authorization_valid_too_long')
     })
   })
 
-  /** The payment passes its simulation, fails on chain and costs the gateway its gas. */
+  /** Makes the payment pass its simulation, fail on chain and cost the gateway its gas. */
   async function cancelBeforeSending(payment: PaymentPayload, payer = 1, then: typeof honestly = honestly) {
     beforeSending(await cancelling(payment, payer), then)
   }
@@ -357,10 +364,10 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
     const account = privateKeyToAccount(DEV_PAYERS[payer]!.privateKey)
     const cancel = await account.signTypedData({ domain, types, primaryType: 'CancelAuthorization', message })
     const args = [from, nonce, ...signature(cancel)] as const
-    return () => stranger().writeContract({ address: token, abi, functionName: 'cancelAuthorization', args })
+    return () => thirdParty().writeContract({ address: token, abi, functionName: 'cancelAuthorization', args })
   }
 
-  /** Starts a gateway with limits, and a clock that can be moved ahead. */
+  /** Starts a gateway with limits and a clock that tests can advance. */
   async function openLimited(variables: Variables) {
     let ahead = 0
     const errors: string[] = []
@@ -377,12 +384,12 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
       },
       async buy(payer?: number) {
         testbed.calm()
-        return payPatiently(gateway.url, (await sign(payer)).text)
+        return payUntilSettled(gateway.url, (await sign(payer)).text)
       },
       async fail(payer?: number) {
         const { text, payload } = await sign(payer)
         await cancelBeforeSending(payload, payer)
-        return payPatiently(gateway.url, text)
+        return payUntilSettled(gateway.url, text)
       },
     }
   }
@@ -392,7 +399,7 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
     ['its payer', { RATE_LIMITS: 'failed_payments_payer=2/hour' }, 200],
     ['its address', { RATE_LIMITS: 'failed_payments_address=2/hour' }, 429],
   ])(
-    'T-34 a payment that fails after its simulation counts against %s, for an hour',
+    'T-34 a payment that fails after its simulation counts against %s for an hour',
     { tags: ['nightly'] },
     async (_who, limit, others) => {
       const limited = await openLimited(limit)
@@ -414,7 +421,7 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
     },
   )
 
-  it('T-34 when the fees of failed payments reach the ceiling of the day, nothing is sent and the operator is told once', {
+  it('T-34 nothing is sent once fees of failed payments reach the daily ceiling, and one error is logged', {
     tags: ['nightly'],
   }, async () => {
     const limited = await openLimited({
@@ -440,15 +447,15 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
     expect((await limited.buy(2)).status).toBe(200)
   })
 
-  it('an authorization is sent again when another process with our key took the nonce of the transaction', async () => {
+  it('an authorization is sent again when another process with the same key has used the nonce', async () => {
     const before = await treasuryUsdc('evm', testbed.chains)
     const { text } = await testbed.sign('evm')
     beforeSending(takeNonce)
-    expect((await payPatiently(testbed.gateway.url, text)).status).toBe(200)
+    expect((await payUntilSettled(testbed.gateway.url, text)).status).toBe(200)
     expect(await testbed.paidSince('evm', before)).toBe(PRICE)
   })
 
-  it('T-45 a stranger uses it in its last second, and the newest block of a node is older', async () => {
+  it('T-45 a payment that a third party submits in the last second counts, although the newest block of a node is older', async () => {
     const leg = (offered: X402Leg) => ({ ...offered, maxTimeoutSeconds: 120 })
     const text = await signedFor('evm', { ...testbed, url: testbed.gateway.url }, leg)
     const payload = decodePaymentSignatureHeader(text)
@@ -456,9 +463,9 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
     let theirs: Hex | undefined
     beforeSending(
       async () => {
-        theirs = await stranger().sendTransaction({ to: token, data: transfer(payload) })
-        await stranger().setNextBlockTimestamp({ timestamp: BigInt(validBefore) })
-        await stranger().mine({ blocks: 1 })
+        theirs = await thirdParty().sendTransaction({ to: token, data: transfer(payload) })
+        await thirdParty().setNextBlockTimestamp({ timestamp: BigInt(validBefore) })
+        await thirdParty().mine({ blocks: 1 })
       },
       async (call) => {
         const body = await call.honest()
@@ -469,11 +476,11 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
     )
     expectPending(await pay(testbed.gateway.url, text))
     testbed.calm()
-    expect((await payPatiently(testbed.gateway.url, text)).body).toMatchObject({ receipt: { tx_hash: theirs } })
+    expect((await payUntilSettled(testbed.gateway.url, text)).body).toMatchObject({ receipt: { tx_hash: theirs } })
   })
 
-  // Last, because it leaves the clock of the chain far ahead.
-  it('T-46 an authorization that a stranger uses long after it was sent gets its receipt, however far the search is', {
+  // This test is last, because it leaves the clock of the chain far ahead.
+  it('T-46 an authorization that a third party submits much later gets its receipt after any distance of search', {
     tags: ['nightly'],
   }, async () => {
     let ahead = 0
@@ -482,17 +489,17 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
     const days = (leg: X402Leg) => ({ ...leg, maxTimeoutSeconds: 6 * 86_400 })
     const text = await signedFor('evm', { ...testbed, gateway, url: gateway.url }, days)
     const payload = decodePaymentSignatureHeader(text)
-    const giveBack = emptyBeforeSending(1)
-    expectError(await payPatiently(gateway.url, text), 402, 'payment_verification_failed', 'transaction_failed')
-    await giveBack()
-    await stranger().mine({ blocks: 6000 })
-    const theirs = await stranger().sendTransaction({ to: token, data: transfer(payload) })
+    const returnFunds = emptyBeforeSending(1)
+    expectError(await payUntilSettled(gateway.url, text), 402, 'payment_verification_failed', 'transaction_failed')
+    await returnFunds()
+    await thirdParty().mine({ blocks: 6000 })
+    const theirs = await thirdParty().sendTransaction({ to: token, data: transfer(payload) })
     const { queue, database } = gateway.context
     const receipt = () => findReceiptOfRequest(database.db, String(payload.accepted.extra.pay_req_id))
     ahead = 361_000
     expect(await queue.drain()).toMatchObject({ failed: 0, dead: 0 })
     expect(await receipt()).toBeNull()
-    // It has paid: it is neither forgotten nor given up.
+    // The authorization has paid, so the gateway neither forgets nor abandons it.
     ahead += 40 * 86_400_000
     expect(await queue.drain()).toMatchObject({ failed: 0, dead: 0 })
     expect(await receipt()).toMatchObject({ tx_hash: theirs, payer_pubkey: DEV_PAYERS[1]!.address.toLowerCase() })

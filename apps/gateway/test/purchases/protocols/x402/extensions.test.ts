@@ -38,7 +38,7 @@ import {
 
 const testbed = forAllTests(() => startX402Testbed({ RATE_LIMITS: 'address=30000/min' }))
 
-/** What the body offers, in the form of the header. */
+/** The offer of the body in the form of the header. */
 async function offer(): Promise<PaymentRequired> {
   const { body } = await post<PaymentRequired>(testbed.url, { units: 1 })
   return body
@@ -49,7 +49,7 @@ async function announcedExtensions() {
   return decodePaymentRequiredHeader(headers.get('payment-required') ?? '').extensions ?? {}
 }
 
-/** What a stock client signs for a new quote, with a name for the purchase. */
+/** The header of a stock client that signs for a new quote with an identifier for the purchase. */
 async function signAs(id: string, family: Family = 'evm', payer = 1, order: object = { units: 1 }) {
   const { payload } = await signFor(await walletOn(family, testbed.chains, payer), testbed.url, order)
   const extensions = appendPaymentIdentifierToExtensions({ ...payload.extensions }, id)
@@ -63,20 +63,20 @@ const spent = async (family: Family, act: () => Promise<void>) => {
 }
 
 describe('payment-identifier', () => {
-  it('T-27 ADD-48 is announced as stock clients read it, and not demanded', async () => {
+  it('T-27 ADD-48 is announced in the form that stock clients read, and is optional', async () => {
     const { 'payment-identifier': declared } = await announcedExtensions()
     expect(validatePaymentIdentifier(declared)).toEqual({ valid: true })
     expect(declared).toMatchObject({ info: { required: false } })
   })
 
   it.each(FAMILIES)(
-    'T-27 ADD-48 a client that starts over on the %s chain pays once, and gets its receipt',
+    'T-27 ADD-48 a client that starts over on the %s chain pays once and gets its receipt',
     async (family) => {
       const id = generatePaymentId()
       const paid = await spent(family, async () => {
         const first = await pay(testbed.url, await signAs(id, family))
         expect([first.status, first.body.idempotent]).toEqual([200, false])
-        // As if the answer had been lost: another quote, another signature, the same name.
+        // Simulates a lost response: another quote and signature with the same identifier.
         const again = await pay(testbed.url, await signAs(id, family))
         expect([again.status, again.body.idempotent]).toEqual([200, true])
         expect(again.body.receipt_id).toBe(first.body.receipt_id)
@@ -86,7 +86,7 @@ describe('payment-identifier', () => {
     },
   )
 
-  it('T-27 ADD-48 the identifier of somebody else gives no receipt, and nothing is sent', async () => {
+  it('T-27 ADD-48 the identifier of another client returns no receipt and sends nothing', async () => {
     const id = generatePaymentId()
     await pay(testbed.url, await signAs(id))
     const stolen = await signAs(id, 'evm', 2)
@@ -99,7 +99,7 @@ describe('payment-identifier', () => {
   })
 
   it.each(FAMILIES)(
-    'T-27 ADD-13 what the %s chain shows of a payment proves nobody to be its payer',
+    'T-27 ADD-13 a copy of a payment on the %s chain does not prove that the caller is its payer',
     async (family) => {
       const id = generatePaymentId()
       const named = ({ extensions, ...payload }: PaymentPayload) =>
@@ -113,7 +113,7 @@ describe('payment-identifier', () => {
     },
   )
 
-  it('T-27 ADD-48 an identifier stands for one order', async () => {
+  it('T-27 ADD-48 an identifier is valid for one order', async () => {
     const id = generatePaymentId()
     await pay(testbed.url, await signAs(id))
     const order = { units: 2 }
@@ -121,7 +121,7 @@ describe('payment-identifier', () => {
     expect([status, body.error]).toEqual([409, 'idempotency_conflict'])
   })
 
-  it('T-27 ADD-48 two quotes that come at once under one identifier are paid once', async () => {
+  it('T-27 ADD-48 two concurrent quotes with one identifier are paid once', async () => {
     const id = generatePaymentId()
     const signatures = await Promise.all([signAs(id), signAs(id)])
     const paid = await spent('evm', async () => {
@@ -131,7 +131,7 @@ describe('payment-identifier', () => {
     expect(paid).toBe(PRICE)
   })
 
-  it('T-27 a payment that is refused for good gives its identifier back', async () => {
+  it('T-27 a permanently refused payment releases its identifier', async () => {
     const id = generatePaymentId()
     const { payload } = await signFor(await walletOn('evm', testbed.chains), testbed.url)
     const extensions = appendPaymentIdentifierToExtensions({ ...payload.extensions }, id)
@@ -153,13 +153,13 @@ describe('payment-identifier', () => {
 })
 
 it.each(FAMILIES)(
-  'T-27 ADD-48 a purchase on the %s chain is answered with a receipt that clients check',
+  'T-27 ADD-48 a purchase on the %s chain returns a receipt that clients can verify',
   async (family) => {
     const response = await buyWith(await walletOn(family, testbed.chains), testbed.url)
     const body = (await response.clone().json()) as X402Purchase
     const receipt = extractReceiptFromResponse(response)
-    if (!receipt || !isJWSSignedReceipt(receipt)) throw new Error('no receipt')
-    // Resolves the key from the receipt itself.
+    if (!receipt || !isJWSSignedReceipt(receipt)) throw new Error('the response has no signed receipt')
+    // The verifier takes the key from the receipt itself.
     expect(await verifyReceiptSignatureJWS(receipt)).toEqual(extractReceiptPayload(receipt))
     expect(extractReceiptPayload(receipt)).toEqual({
       version: 1,
@@ -169,7 +169,7 @@ it.each(FAMILIES)(
       issuedAt: Date.parse(body.receipt.confirmed_at) / 1000,
       transaction: body.receipt.tx_hash,
     })
-    // Nothing in it opens the locker.
+    // The receipt contains nothing that gives access to the locker.
     expect(JSON.stringify(extractReceiptPayload(receipt))).not.toMatch(/rcpt_|pr_|locker_/)
   },
 )
@@ -185,7 +185,7 @@ it('T-27 ADD-48 the offer describes its request to catalogues', async () => {
 })
 
 describe('signed offers', () => {
-  it('ADD-48 each leg of a quote is signed with a key of GET /v1/keys, until the quote ends', async () => {
+  it('ADD-48 each leg of a quote is signed with a key of GET /v1/keys until the quote ends', async () => {
     const required = await offer()
     const offers = extractOffersFromPaymentRequired(required)
     const { expires_at } = (required.extensions as { svc: { info: { expires_at: string } } }).svc.info
@@ -197,7 +197,7 @@ describe('signed offers', () => {
       expect(payload).toMatchObject({ version: 1, resourceUrl: required.resource?.url })
       const left = Date.parse(expires_at) / 1000 - (payload.validUntil ?? 0)
       expect([left >= 0, left < 60]).toEqual([true, true])
-      // An offer is no quote: nothing in it can be confirmed.
+      // An offer is not a quote and names nothing that can be confirmed.
       expect(JSON.stringify(payload)).not.toMatch(/pr_/)
     }
     const { kid } = JSON.parse(Buffer.from(offers[0]!.signature.split('.')[0]!, 'base64url').toString())
@@ -206,7 +206,7 @@ describe('signed offers', () => {
     expect(keys.map(({ public_key_hex }) => public_key_hex)).toContain(toHex(key))
   })
 
-  it('T-04 offers of one minute and price share their signatures, so strangers cost few of them', async () => {
+  it('T-04 offers of the same minute and price share signatures, so unauthenticated calls cost few of them', async () => {
     const [first, second] = [await offer(), await offer()].map(extractOffersFromPaymentRequired)
     const validUntil = (offers = first) => decodeSignedOffers(offers!)[0]!.validUntil
     // The minute may have ended in between.
@@ -215,7 +215,7 @@ describe('signed offers', () => {
   })
 })
 
-it('T-27 ADD-48 what is announced can be kept: purchases do not ask to sign in', async () => {
+it('T-27 ADD-48 purchases announce no sign-in, because they do not support it', async () => {
   expect(Object.keys(await announcedExtensions()).sort()).toEqual(['bazaar', 'payment-identifier', 'svc'])
   expect(Object.keys((await offer()).extensions ?? {}).sort()).toEqual(['offer-receipt', 'svc'])
 })

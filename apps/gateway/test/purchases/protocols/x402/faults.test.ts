@@ -7,7 +7,16 @@ import { expectError } from '@svc/devnet/services/market'
 import { testGatewayOf } from '@svc/devnet/services/test-gateway'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterEach, describe, expect, it } from 'vitest'
-import { CHAIN, expectPending, PREPARE, payPatiently, READ, SEND, startFaultyTestbed, TAKEN } from './faulty-testbed.ts'
+import {
+  CHAIN,
+  expectPending,
+  PREPARE,
+  payUntilSettled,
+  READ,
+  SEND,
+  startFaultyTestbed,
+  TAKEN,
+} from './faulty-testbed.ts'
 import {
   buyWith,
   expectRefused,
@@ -27,7 +36,7 @@ const testbed = forAllTests(() => startFaultyTestbed())
 afterEach(() => testbed.calm())
 
 describe.each(FAMILIES)('on the %s chain', (family) => {
-  /** Pays while the node does not show it; answers the transaction. */
+  /** Pays while the node hides the payment; returns the transaction. */
   async function payUnseen(text: string): Promise<string> {
     testbed.nodes[family].behave(withResult(READ[family], () => null))
     const transaction = expectPending(await pay(testbed.gateway.url, text))
@@ -35,7 +44,7 @@ describe.each(FAMILIES)('on the %s chain', (family) => {
     return transaction
   }
 
-  it('T-19 T-45 a payment that a fork drops is sent again, and one that it moves has one receipt', async () => {
+  it('T-19 T-45 a payment dropped by a fork is sent again, and a moved one has one receipt', async () => {
     const before = await treasuryUsdc(family, testbed.chains)
     const { chain } = testbed.chains[family]
     const { text } = await testbed.sign(family)
@@ -43,7 +52,7 @@ describe.each(FAMILIES)('on the %s chain', (family) => {
     const transaction = await payUnseen(text)
     await chain.fork({ drop: [transaction] })
     chain.resume()
-    const { status, body } = await payPatiently(testbed.gateway.url, text)
+    const { status, body } = await payUntilSettled(testbed.gateway.url, text)
     expect([status, body.receipt?.tx_hash], JSON.stringify(body)).toEqual([200, transaction])
     await chain.fork()
     expect(await testbed.paidSince(family, before)).toBe(PRICE)
@@ -54,7 +63,7 @@ describe.each(FAMILIES)('on the %s chain', (family) => {
     ['lags', { behind: 1000 }],
     ['has forgotten it', { keeps: family === 'evm' ? 4 : 100 }],
     ['refuses every second request', { refusesEvery: 2 }],
-  ])('T-19 T-45 a payment that has landed stays pending on a node that %s, and is made once', async (_name, faults) => {
+  ])('T-19 T-45 a landed payment stays pending on a node that %s, and is sent only once', async (_name, faults) => {
     const before = await treasuryUsdc(family, testbed.chains)
     const { text } = await testbed.sign(family)
     const transaction = await payUnseen(text)
@@ -68,7 +77,7 @@ describe.each(FAMILIES)('on the %s chain', (family) => {
     expect(await testbed.paidSince(family, before)).toBe(PRICE)
   })
 
-  it('PAY-06 a stock client that repeats the whole call while its payment is pending is not asked to sign again', async () => {
+  it('PAY-06 a stock client that repeats its call while the payment is pending need not sign again', async () => {
     const before = await treasuryUsdc(family, testbed.chains)
     const client = await walletOn(family, testbed.chains)
     const key = { 'idempotency-key': `${family}-pending` }
@@ -82,20 +91,20 @@ describe.each(FAMILIES)('on the %s chain', (family) => {
     expect(await testbed.paidSince(family, before)).toBe(PRICE)
   })
 
-  it('a payment that a node took and lost is sent again with the same signature, and pays once', async () => {
+  it('a payment that a node accepted and lost is sent again with the same signature and pays once', async () => {
     const before = await treasuryUsdc(family, testbed.chains)
     const { text } = await testbed.sign(family)
     testbed.nodes[family].behave(withBody(SEND[family], TAKEN[family]))
     const transaction = expectPending(await pay(testbed.gateway.url, text))
     expect(await testbed.paidSince(family, before)).toBe(0n)
     testbed.calm()
-    const { body } = await payPatiently(testbed.gateway.url, text)
+    const { body } = await payUntilSettled(testbed.gateway.url, text)
     expect(body).toMatchObject({ ok: true, receipt: { tx_hash: transaction } })
     expect(await testbed.paidSince(family, before)).toBe(PRICE)
   })
 
   it.each(PREPARE[family])(
-    'when no node answers %s nothing is sent, and the same signature pays later',
+    'nothing is sent while no node answers %s, and the same signature pays later',
     async (method) => {
       const before = await treasuryUsdc(family, testbed.chains)
       const { text } = await testbed.sign(family)
@@ -104,12 +113,12 @@ describe.each(FAMILIES)('on the %s chain', (family) => {
       expectError(reply, 503, 'chain_unavailable', 'unavailable')
       expect(responseIn(reply.headers)).toMatchObject({ success: false, transaction: '' })
       testbed.calm()
-      expect((await payPatiently(testbed.gateway.url, text)).status).toBe(200)
+      expect((await payUntilSettled(testbed.gateway.url, text)).status).toBe(200)
       expect(await testbed.paidSince(family, before)).toBe(PRICE)
     },
   )
 
-  it('PAY-46 a node of another chain is asked nothing but its chain, and gets no payment', async () => {
+  it('PAY-46 a node of another chain is asked only for its chain and gets no payment', async () => {
     const before = await treasuryUsdc(family, testbed.chains)
     const gateway = await testbed.open({})
     const { text } = await signFor(await walletOn(family, testbed.chains), gateway.url)
@@ -120,26 +129,26 @@ describe.each(FAMILIES)('on the %s chain', (family) => {
     expectError(await pay(gateway.url, text), 503, 'chain_unavailable', 'unavailable')
     expect(new Set(calls.slice(asked))).toEqual(new Set([method]))
     testbed.calm()
-    expect((await payPatiently(gateway.url, text)).status).toBe(200)
+    expect((await payUntilSettled(gateway.url, text)).status).toBe(200)
     expect(await testbed.paidSince(family, before)).toBe(PRICE)
     await gateway.stop()
   })
 
-  it('AMB-06 a payment sent before its quote expires is good, whenever it lands', async () => {
+  it('AMB-06 a payment sent before its quote expires counts whenever it lands', async () => {
     let behind = 1_000_000
     const slow = await testbed.open({}, { now: () => Date.now() - behind })
     const client = await walletOn(family, testbed.chains)
-    const [shown, noted] = [await signFor(client, slow.url), await signFor(client, slow.url)]
-    expect((await payPatiently(slow.url, shown.text)).status).toBe(200)
+    const [shown, recorded] = [await signFor(client, slow.url), await signFor(client, slow.url)]
+    expect((await payUntilSettled(slow.url, shown.text)).status).toBe(200)
     testbed.nodes[family].behave(withBody(SEND[family], TAKEN[family]))
-    expectPending(await pay(slow.url, noted.text))
+    expectPending(await pay(slow.url, recorded.text))
     testbed.calm()
     behind = 0
-    expect((await payPatiently(slow.url, noted.text)).status).toBe(200)
+    expect((await payUntilSettled(slow.url, recorded.text)).status).toBe(200)
     await slow.stop()
   })
 
-  it('a gateway that cannot pay the network fee says so, and the same signature pays when it can', async () => {
+  it('a gateway that cannot pay the network fee reports it, and the same signature pays once it can', async () => {
     const key = randomBytes(32)
     const variable = family === 'evm' ? 'X402_EVM_FACILITATOR_KEY' : 'X402_SVM_FEE_PAYER_KEY'
     const unfunded = await testbed.open({ [variable]: key.toString('hex') })
@@ -150,12 +159,12 @@ describe.each(FAMILIES)('on the %s chain', (family) => {
     expect(reply.body).toMatchObject({ hint: expect.stringContaining('/v1/storage/request') })
     const address = legOn(family, quote).extra.feePayer ?? privateKeyToAccount(`0x${key.toString('hex')}`).address
     await call(testbed.chains[family].url, 'dev_faucet', [address, family === 'evm' ? 'MON' : 'SOL', '1'])
-    expect((await payPatiently(unfunded.url, text)).status).toBe(200)
+    expect((await payUntilSettled(unfunded.url, text)).status).toBe(200)
     expect(await testbed.paidSince(family, before)).toBe(PRICE)
     await unfunded.stop()
   })
 
-  it('without a key for a chain the quote has no leg there', async () => {
+  it('the quote has no leg on a chain without a key', async () => {
     const variable = family === 'evm' ? 'X402_EVM_FACILITATOR_KEY' : 'X402_SVM_FEE_PAYER_KEY'
     const oneChain = await testbed.open({ [variable]: '' })
     const { accepts } = (await signFor(await walletOn(other(family), testbed.chains), oneChain.url)).quote
@@ -166,7 +175,7 @@ describe.each(FAMILIES)('on the %s chain', (family) => {
   })
 })
 
-it('without any key the endpoint answers 404 and names the other endpoint', async () => {
+it('the endpoint answers 404 and names the other endpoint when no key is set', async () => {
   const closed = await testbed.open({ X402_EVM_FACILITATOR_KEY: '', X402_SVM_FEE_PAYER_KEY: '' })
   const reply = await post(closed.url, { units: 1 })
   expectError(reply, 404, 'not_found')
@@ -184,7 +193,7 @@ it('without any key the endpoint answers 404 and names the other endpoint', asyn
   await closed.stop()
 })
 
-it('after a transaction of the primary chain has expired, another signature pays the same quote', async () => {
+it('another signature pays the same quote after a transaction of the primary chain has expired', async () => {
   const before = await treasuryUsdc('primary', testbed.chains)
   const { text, payload } = await testbed.sign('primary')
   testbed.nodes.primary.behave(withBody(SEND.primary, TAKEN.primary))
@@ -192,7 +201,7 @@ it('after a transaction of the primary chain has expired, another signature pays
   for (let times = 0; times < 3; times++) testbed.chains.primary.chain.expireBlockhashes()
   testbed.calm()
   expectRefused(await pay(testbed.gateway.url, text), 'transaction_simulation_failed')
-  expect((await payPatiently(testbed.gateway.url, await testbed.signAgain('primary', payload))).status).toBe(200)
+  expect((await payUntilSettled(testbed.gateway.url, await testbed.signAgain('primary', payload))).status).toBe(200)
   expect(await testbed.paidSince('primary', before)).toBe(PRICE)
 })
 

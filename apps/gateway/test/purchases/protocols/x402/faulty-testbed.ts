@@ -1,4 +1,4 @@
-// Starts a gateway that takes signed payments through nodes with faults.
+// Starts a gateway that accepts signed payments and uses faulty nodes.
 
 import type { X402Purchase } from '@svc/api/x402'
 import { type FaultyNode, honestly, startFaultyNode } from '@svc/devnet/faulty-node'
@@ -24,7 +24,7 @@ import {
   walletOn,
 } from './x402-testbed.ts'
 
-/** The methods that send a payment, that read one, and that are called before one is sent. */
+/** The methods that send a payment, read one, and prepare one. */
 export const SEND = { primary: 'sendTransaction', evm: 'eth_sendRawTransaction' }
 export const READ = { primary: 'getTransaction', evm: 'eth_getTransactionReceipt' }
 export const PREPARE = {
@@ -32,7 +32,7 @@ export const PREPARE = {
   evm: ['eth_call', 'eth_getCode', 'eth_estimateGas', 'eth_getTransactionCount'],
 }
 
-/** The method that answers which chain a node is on, and the answer of another chain. */
+/** The method that identifies the chain of a node, and the answer of another chain. */
 export const CHAIN = {
   primary: { method: 'getGenesisHash', other: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG' },
   evm: { method: 'eth_chainId', other: '0x1' },
@@ -47,15 +47,15 @@ export const TAKEN = {
 export interface FaultyTestbed {
   chains: LocalChains
   nodes: Record<Family, FaultyNode>
-  /** Gives the node behind it faults, besides that `eth_getLogs` takes no more blocks than public nodes allow. */
+  /** Adds faults to the node. Its `eth_getLogs` always has the block range of public nodes. */
   fail(family: Family, faults: NodeFaults): void
   gateway: Gateway
   /** Starts another gateway behind the same nodes. */
   open(variables: Variables, overrides?: Overrides): Promise<Gateway>
   sign(family: Family): Promise<SignedHeader>
-  /** Signs once more with the same wallet for the same quote. */
+  /** Signs again with the same wallet for the same quote. */
   signAgain(family: Family, payload: PaymentPayload): Promise<string>
-  /** How much the treasury has received since it held `before`. */
+  /** The amount that the treasury has received since its balance was `before`. */
   paidSince(family: Family, before: bigint): Promise<bigint>
   /** Ends the faults of the nodes. */
   calm(): void
@@ -64,7 +64,7 @@ export interface FaultyTestbed {
 
 const PUBLIC_NODE = { logBlocks: 100 }
 
-/** The gateway does not wait: a payment that is not there at once is pending. */
+/** Starts the testbed. Its gateway does not wait: a payment that does not land immediately is pending. */
 export async function startFaultyTestbed(): Promise<FaultyTestbed> {
   const chains = await startLocalChains()
   const local = { primary: await chains.primary.startNode(), evm: await chains.evm.startNode(PUBLIC_NODE) }
@@ -101,16 +101,16 @@ export async function startFaultyTestbed(): Promise<FaultyTestbed> {
   }
 }
 
-/** Shows the payment again until the gateway sees it, as the answer to a pending payment asks for. */
-export async function payPatiently(url: string, text: string): Promise<Reply<X402Purchase>> {
+/** Repeats a payment while it is pending, as its answer asks for. */
+export async function payUntilSettled(url: string, text: string): Promise<Reply<X402Purchase>> {
   for (let attempt = 1; ; attempt++) {
     const reply = await pay(url, text)
-    const { details } = reply.body as { details?: { reason?: string } } // of an error
+    const { details } = reply.body as { details?: { reason?: string } } // the body of an error
     if (details?.reason !== 'settlement_pending' || attempt === 10) return reply
   }
 }
 
-/** Expects the answer to a pending payment; answers its transaction. */
+/** Expects the answer to a pending payment; returns its transaction. */
 export function expectPending(reply: Reply<unknown>): string {
   expectError(reply, 503, 'chain_unavailable')
   const { errorReason, success, transaction } = responseIn(reply.headers)

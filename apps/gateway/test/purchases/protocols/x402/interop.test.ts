@@ -16,7 +16,7 @@ const PLAIN = '/v1/storage/request'
 const ORDER = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"units":1}' }
 
 it.each(['/v1/storage/request', '/v1/x402/storage'])(
-  'ADD-09 a web page may send to %s what stock clients send',
+  'ADD-09 a web page may send the requests of stock clients to %s',
   async (path) => {
     const wanted = ['content-type', 'idempotency-key', 'x402-tx', 'payment-signature', 'access-control-expose-headers']
     const preflight = { origin: 'https://page.example', 'access-control-request-method': 'POST' }
@@ -44,7 +44,7 @@ describe('the quote of /v1/storage/request and clients that only sign', () => {
   })
 
   it.each(['PAYMENT-SIGNATURE', 'X-PAYMENT'])(
-    'ADD-21 %s is answered with a pointer, and changes nothing',
+    'ADD-21 %s is answered with a pointer to the other endpoint and changes nothing',
     async (name) => {
       const { text } = await signFor(await walletOn('evm', testbed.chains), testbed.url)
       const { db } = testbed.gateway.context.database
@@ -67,7 +67,7 @@ function payingFetch(choose: (legs: PaymentLeg[]) => PaymentLeg) {
   let info: Quote['extensions']['svc']['info']
   let leg: PaymentLeg
   const client = new x402HTTPClient(new x402Client()).onPaymentRequired(async ({ paymentRequired }) => {
-    const quote = paymentRequired as unknown as Quote // as the schema of the quote declares it
+    const quote = paymentRequired as unknown as Quote // the schema of the quote declares this type
     info = quote.extensions.svc.info
     leg = choose(quote.accepts)
     return { headers: { [info.confirm_header]: await payLeg(testbed.chains, leg, { payer: 1 }) } }

@@ -31,7 +31,7 @@ let before: bigint[]
 beforeEach(async () => {
   before = await treasuries(testbed.chains)
 })
-// A refused payment moves nothing.
+// A refused payment moves no funds.
 afterEach(async () => expect(await treasuries(testbed.chains)).toEqual(before))
 
 describe('an unreadable PAYMENT-SIGNATURE', () => {
@@ -54,12 +54,12 @@ describe('an unreadable PAYMENT-SIGNATURE', () => {
     expect(reply.body.hint).toContain('version 2')
   })
 
-  it('ADD-21 a payment of x402 version 1 is told that only version 2 is spoken, by either header', async () => {
+  it('ADD-21 a payment of x402 version 1 learns in either header that only version 2 is supported', async () => {
     const payment = encodedJson({ x402Version: 1, scheme: 'exact', network: 'solana', payload })
     for (const name of ['x-payment', 'payment-signature']) {
       const reply = await post<{ message: string }>(testbed.url, {}, { [name]: payment })
       expectError(reply, 400, 'malformed_payment')
-      expect(reply.body.message).toMatch(/version 1, and only version 2 is spoken/)
+      expect(reply.body.message).toMatch(/version 1, but only version 2 is supported/)
     }
   })
 
@@ -103,7 +103,7 @@ describe.each(FAMILIES)('on the %s chain', (family) => {
     expectRefused(reply, 'transaction_already_used')
   })
 
-  it('ADD-21 a wallet that is empty is told so, and its signature pays once it is funded', async () => {
+  it('ADD-21 an empty wallet gets a clear refusal, and its signature pays once it is funded', async () => {
     const { client, address } = await newWallet(family, testbed.chains)
     const { text } = await signFor(client, testbed.url)
     const reply = await pay<{ message: string; details: object }>(testbed.url, text)
@@ -127,13 +127,13 @@ describe.each(FAMILIES)('on the %s chain', (family) => {
     before = await treasuries(testbed.chains)
   })
 
-  it('a body that orders something else than the quote is 422', async () => {
+  it('a body that differs from the quoted order is a 422', async () => {
     const { text } = await signFor(await walletOn(family, testbed.chains), testbed.url)
     expectError(await pay(testbed.url, text, { units: 2 }), 422, 'validation_error')
     expectError(await pay(testbed.url, text, { units: 1, provider: 'storj' }), 422, 'validation_error')
   })
 
-  it('PAY-44 an expired quote is 410', async () => {
+  it('PAY-44 an expired quote is a 410', async () => {
     let late = 0
     const gateway = await startTestGateway(testbed.chains.variables, { now: () => Date.now() + late })
     const { text } = await signFor(await walletOn(family, testbed.chains), gateway.url)
@@ -143,7 +143,7 @@ describe.each(FAMILIES)('on the %s chain', (family) => {
   })
 })
 
-describe('what was changed after signing', () => {
+describe('a payment changed after signing', () => {
   it.each([
     ['another payer', { from: DEV_PAYERS[2]!.address }],
     ['more time', { validBefore: '99999999999' }],
@@ -163,7 +163,7 @@ describe('what was changed after signing', () => {
     expectRefused(await pay(testbed.url, await signedFor('primary', testbed, changed)))
   })
 
-  it('PAY-52 a transaction with a byte of its signature changed is refused, and bytes that are none are malformed', async () => {
+  it('PAY-52 a transaction with a changed signature is refused, and bytes that are no transaction are malformed', async () => {
     const { payload } = await signFor(await walletOn('primary', testbed.chains), testbed.url)
     const bytes = Buffer.from((payload.payload as { transaction: string }).transaction, 'base64')
     bytes[70]! ^= 1
@@ -174,21 +174,21 @@ describe('what was changed after signing', () => {
 })
 
 describe('quotes', () => {
-  it('PAY-43 a quote that does not exist is 404', async () => {
+  it('PAY-43 an unknown quote is a 404', async () => {
     const { payload } = await signFor(await walletOn('evm', testbed.chains), testbed.url)
     const extra = { ...payload.accepted.extra, pay_req_id: `pr_${'0'.repeat(32)}` }
     const text = encoded({ ...payload, accepted: { ...payload.accepted, extra } })
     expectError(await pay(testbed.url, text), 404, 'pay_req_not_found')
   })
 
-  it('a quote of the other endpoint has no leg that can be signed for on the primary chain', async () => {
+  it('a quote of the other endpoint has no leg for signed payments on the primary chain', async () => {
     const { payload } = await signFor(await walletOn('primary', testbed.chains), testbed.url)
     const plain = await testGatewayOf(testbed.gateway).quote()
     const accepted = asRequirements(legOf(plain, 'USDC'))
     expectRefused(await pay(testbed.url, encoded({ ...payload, accepted })), 'leg_not_signable')
   })
 
-  it('ADD-21 units are 1 by default, also without any body', async () => {
+  it('ADD-21 units are 1 by default, even without a body', async () => {
     const url = `${testbed.url}/v1/x402/storage`
     for (const init of [{}, { body: '' }, { body: '{}', headers: { 'content-type': 'application/json' } }]) {
       const response = await fetch(url, { method: 'POST', ...init })
@@ -205,7 +205,7 @@ describe('quotes', () => {
   })
 })
 
-it('ADD-17 ADD-21 a renewal is not sold here: its quote does not point here, and nothing is offered instead of it', async () => {
+it('ADD-17 ADD-21 a renewal is not sold at this endpoint, which offers nothing instead', async () => {
   const bought = await pay(testbed.url, (await signFor(await walletOn('evm', testbed.chains), testbed.url)).text)
   before = await treasuries(testbed.chains)
   const order = { units: 1, extends: bought.body.receipt_id }

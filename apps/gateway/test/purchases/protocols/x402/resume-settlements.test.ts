@@ -38,14 +38,14 @@ import {
 } from './x402-testbed.ts'
 
 const testbed = forAllTests(() => startFaultyTestbed())
-/** How far the gateway's clock is ahead of the chains'. */
+/** The milliseconds that the gateway's clock is ahead of the chains. */
 let ahead = 0
 const gateway = forAllTests(() => testbed.open({}, { now: () => Date.now() + ahead }))
 afterEach(() => testbed.calm())
 
 const QUOTE_MS = 300_000
 
-it('T-01 all settlements of buyers who did not come back are finished, however many they are', async () => {
+it('T-01 all settlements of buyers who did not come back are finished, page by page', async () => {
   const ids: string[] = []
   testbed.nodes.primary.behave(withResult(READ.primary, () => null))
   for (let i = 0; i < 3; i++) {
@@ -55,7 +55,7 @@ it('T-01 all settlements of buyers who did not come back are finished, however m
   }
   testbed.calm()
   ahead += QUOTE_MS + 61_000
-  // In pages of one.
+  // Each page has one settlement.
   for (const _ of ['sends', 'finds']) await resumeSettlements(gateway.context, 1)
   const receipts = ids.map((id) => findReceiptOfRequest(gateway.context.database.db, id))
   expect(await Promise.all(receipts)).toEqual(ids.map((pay_req_id) => expect.objectContaining({ pay_req_id })))
@@ -64,11 +64,11 @@ it('T-01 all settlements of buyers who did not come back are finished, however m
 describe.each(FAMILIES)('a payment on the %s chain whose buyer does not come back', (family) => {
   it.each([
     [
-      'a payment that went through gets its receipt after the quote, without its buyer',
+      'a successful payment gets its receipt after the quote, without its buyer',
       () => withResult(READ[family], () => null),
     ],
     [
-      'a payment that was only noted is sent after the quote, and gets its receipt',
+      'a payment that was recorded but not sent is sent after the quote and gets its receipt',
       () => withBody(SEND[family], TAKEN[family]),
     ],
   ])('T-01 EVT-02 %s', async (_name, fault) => {
@@ -82,7 +82,7 @@ describe.each(FAMILIES)('a payment on the %s chain whose buyer does not come bac
     await queue.drain()
     expect(await findReceiptOfRequest(database.db, payReqId)).toBeNull()
     ahead += QUOTE_MS
-    // The first run may have to send it, and the next finds it.
+    // The first run may have to send the payment, and the next one finds it.
     for (const _ of ['first', 'second']) {
       ahead += 61_000
       expect(await queue.drain()).toMatchObject({ failed: 0, dead: 0 })
@@ -99,7 +99,7 @@ describe.each(FAMILIES)('a payment on the %s chain whose buyer does not come bac
   })
 
   it.each([true, false])(
-    'T-205 ADD-13 a payment that lands after another has paid its quote is noted for refund, and gets no receipt of others (its buyer comes back: %s)',
+    'T-205 ADD-13 a payment that lands after another has paid its quote is recorded for refund and gets no receipt (its buyer comes back: %s)',
     async (comesBack) => {
       const { text, payload, quote } = await signFor(await walletOn(family, testbed.chains), gateway.url)
       testbed.nodes[family].behave(withResult(READ[family], () => null))
@@ -126,7 +126,7 @@ describe.each(FAMILIES)('a payment on the %s chain whose buyer does not come bac
       expect(refused.body).toMatchObject({ details: { noted_for_refund: true } })
       for (const secret of [body.receipt_id, paidBy]) expect(JSON.stringify(refused.body)).not.toContain(secret)
       expect(await noted()).toMatchObject([{ tx: second, reason: 'quote_already_paid', received: String(PRICE) }])
-      // It is known, and not asked for again.
+      // The payment is known, so no node is asked for it again.
       const asked = testbed.nodes[family].calls.length
       ahead += 61_000
       await queue.drain()
@@ -134,7 +134,7 @@ describe.each(FAMILIES)('a payment on the %s chain whose buyer does not come bac
     },
   )
 
-  it('T-01 EVT-02 a payment whose receipt is written by whatever request has its locker open', async () => {
+  it('T-01 EVT-02 a payment gets its receipt and its locker from any later request', async () => {
     const headers = { 'idempotency-key': `lost-${family}` }
     const { body: quote } = await post<X402Quote>(gateway.url, { units: 1 }, headers)
     const accepts = [asRequirements(legOn(family, quote))]
@@ -144,7 +144,7 @@ describe.each(FAMILIES)('a payment on the %s chain whose buyer does not come bac
     testbed.calm()
     await testbed.chains[family].chain.settle()
     const { db } = gateway.context.database
-    // The buyer asks for the quote again, and is never seen after that.
+    // The buyer requests the quote again and then never returns.
     expect((await post<X402Quote>(gateway.url, { units: 1 }, headers)).body).toEqual(quote)
     const receipt = await findReceiptOfRequest(db, quote.extensions.svc.info.pay_req_id)
     const { owner } = await db
@@ -155,8 +155,8 @@ describe.each(FAMILIES)('a payment on the %s chain whose buyer does not come bac
     expect(owner).toBe(WALLETS[family])
   })
 
-  /** Sends a payment whose outcome nobody sees, and loses every note of it, as a database that is set back does. */
-  async function payUnnoted(headers: Record<string, string> = {}) {
+  /** Sends a payment whose outcome is unknown and deletes its records, like a database restored from a backup. */
+  async function payWithoutRecord(headers: Record<string, string> = {}) {
     const signed = await signFor(await walletOn(family, testbed.chains), gateway.url, { units: 1 }, headers)
     testbed.nodes[family].behave(withResult(READ[family], () => null))
     const tx = expectPending(await pay(gateway.url, signed.text))
@@ -171,11 +171,11 @@ describe.each(FAMILIES)('a payment on the %s chain whose buyer does not come bac
     return { ...signed, tx }
   }
 
-  it('T-67 a payment of which nothing is noted any more gets its receipt, and nobody is asked to sign again', {
+  it('T-67 a payment whose records are lost gets its receipt without another signature', {
     tags: ['nightly'],
   }, async () => {
     const before = await treasuryUsdc(family, testbed.chains)
-    const [first, late] = [await payUnnoted(), await payUnnoted()]
+    const [first, late] = [await payWithoutRecord(), await payWithoutRecord()]
     const { status, body } = await pay(gateway.url, first.text)
     expect(status, JSON.stringify(body)).toBe(200)
     const receipt = { tx_hash: first.tx, payer_pubkey: WALLETS[family], paid_raw: String(PRICE) }
@@ -186,12 +186,12 @@ describe.each(FAMILIES)('a payment on the %s chain whose buyer does not come bac
     expect(await testbed.paidSince(family, before)).toBe(2n * PRICE)
   })
 
-  it('T-67 a whole call that is repeated under its key after the note was lost pays nothing more, also where nodes forget', async () => {
+  it('T-67 a call repeated under its key pays nothing more after its records are lost, even when nodes prune', async () => {
     const before = await treasuryUsdc(family, testbed.chains)
     const headers = { 'idempotency-key': `repeated-${family}` }
     await testbed.chains.evm.chain.request({ method: 'hardhat_mine', params: ['0x400', '0x0'] })
     ahead += 3_600_000
-    const first = await payUnnoted(headers)
+    const first = await payWithoutRecord(headers)
     testbed.fail(family, { keeps: 500 })
     ahead += 16_000
     // Otherwise the wallet would sign the same transaction again.
@@ -206,7 +206,7 @@ describe.each(FAMILIES)('a payment on the %s chain whose buyer does not come bac
     expect(await testbed.paidSince(family, before)).toBe(PRICE)
   })
 
-  it('a payment is looked for again while its outcome is unknown, up to a limit', async () => {
+  it('a payment is searched for again while its outcome is unknown, up to a limit', async () => {
     const { text, payload } = await signFor(await walletOn(family, testbed.chains), gateway.url)
     testbed.nodes[family].behave(withBody(READ[family], 'out of order'))
     expectPending(await pay(gateway.url, text))
@@ -225,10 +225,10 @@ describe.each(FAMILIES)('a payment on the %s chain whose buyer does not come bac
   })
 })
 
-it('T-01 EVT-02 a payment by x402 of a quote of /v1/storage/request gets its receipt without its buyer', async () => {
+it('T-01 EVT-02 an x402 payment of a quote from /v1/storage/request gets its receipt without its buyer', async () => {
   const { body: quote } = await testGatewayOf(gateway).send<Quote>('POST', '/v1/storage/request', { units: 1 })
   const wallet = await walletOn('evm', testbed.chains)
-  // As quotes of release 1.0.0 were, whose buyers may still come.
+  // The form of quotes of release 1.0.0, whose buyers may still pay.
   const signable = ({ extra, ...leg }: PaymentLeg) => ({ ...leg, extra: { ...extra, version: '2' } })
   const accepts = [asRequirements(signable(legOf(quote, 'USDC', 'evm-mainnet')))]
   const { db } = gateway.context.database

@@ -28,13 +28,13 @@ import {
 } from './x402-testbed.ts'
 
 let testbed: X402Testbed
-let door: string
+let endpoint: string
 let now = Date.now()
 const bought = {} as Record<Family, X402Purchase>
 beforeAll(async () => {
   testbed = await startX402Testbed({ RATE_LIMITS: 'address=30000/min' }, { now: () => now })
-  // Clients sign only for the address that they called.
-  door = `${testbed.gateway.context.config.http.baseUrl}/v1/x402/storage`
+  // Clients sign only for the URL that they called.
+  endpoint = `${testbed.gateway.context.config.http.baseUrl}/v1/x402/storage`
   for (const family of FAMILIES) {
     const response = await buyWith(await walletOn(family, testbed.chains), testbed.url)
     bought[family] = (await response.json()) as X402Purchase
@@ -48,21 +48,21 @@ const CHAINS = {
 } as const
 
 async function signerOn(family: Family, payer = 1): Promise<SIWxSigner> {
-  // The library's type of a signer is narrower than that of the kit it is made for.
+  // The library's signer type is narrower than the type of the kit that it supports.
   return family === 'evm'
     ? privateKeyToAccount(DEV_PAYERS[payer]!.privateKey)
     : ((await signerOf(DEMO_PAYERS[payer]!)) as unknown as SIWxSigner)
 }
 
 async function challenge() {
-  const response = await fetch(door)
+  const response = await fetch(endpoint)
   const body = (await response.json()) as SignInRequired
   return { response, body, info: body.extensions['sign-in-with-x'].info }
 }
 
 type Change = (info: SignInRequired['extensions']['sign-in-with-x']['info']) => object
 
-/** What a stock client signs; `change` alters the challenge before, and `forge` what was signed. */
+/** The header of a stock client. `change` alters the challenge before signing, and `forge` the payload after it. */
 async function signIn(family: Family, change: Change = () => ({}), forge: Partial<SIWxPayload> = {}, payer = 1) {
   const { info } = await challenge()
   const changed = { ...info, ...CHAINS[family], ...change(info) }
@@ -71,10 +71,10 @@ async function signIn(family: Family, change: Change = () => ({}), forge: Partia
   return encodeSIWxHeader({ ...payload, ...forge })
 }
 
-const knock = (header: string) => fetch(door, { headers: { 'sign-in-with-x': header } })
+const sendSignIn = (header: string) => fetch(endpoint, { headers: { 'sign-in-with-x': header } })
 
 async function expectRefused(header: string, code: string) {
-  const response = await knock(header)
+  const response = await sendSignIn(header)
   const body = (await response.json()) as SignInRequired
   expect([response.status, body.error.split(':')[0]]).toEqual([402, code])
   expect(JSON.stringify(body)).not.toMatch(/rcpt_|locker_[0-9a-f]/)
@@ -90,7 +90,7 @@ describe('sign-in-with-x', () => {
       const before = await treasuries(testbed.chains)
       const client = await walletOn(family, testbed.chains)
       client.registerExtension(createSIWxClientExtension({ signers: [await signerOn(family)] }))
-      const response = await wrapFetchWithPayment(fetch, new x402HTTPClient(client))(door)
+      const response = await wrapFetchWithPayment(fetch, new x402HTTPClient(client))(endpoint)
       const list = (await response.json()) as LockerList
       expect([response.status, list.wallet]).toEqual([200, WALLETS[family]])
       const { receipt_id, locker_id } = bought[family]
@@ -99,57 +99,60 @@ describe('sign-in-with-x', () => {
     },
   )
 
-  it('ADD-48 a wallet that has bought nothing sees nothing', async () => {
-    const response = await knock(await signIn('evm', undefined, {}, 2))
+  it('ADD-48 a wallet that has bought nothing gets an empty list', async () => {
+    const response = await sendSignIn(await signIn('evm', undefined, {}, 2))
     expect([response.status, ((await response.json()) as LockerList).lockers]).toEqual([200, []])
   })
 
-  it('ADD-48 what is asked for names this gateway, and asks for no payment', async () => {
+  it('ADD-48 the challenge names this gateway and requests no payment', async () => {
     const { response, body, info } = await challenge()
     expect([response.status, body.accepts]).toEqual([402, []])
-    expect(info).toMatchObject({ domain: new URL(door).host, uri: door, version: '1' })
+    expect(info).toMatchObject({ domain: new URL(endpoint).host, uri: endpoint, version: '1' })
     expect(Date.parse(info.expirationTime) - Date.parse(info.issuedAt)).toBe(300_000)
     expect((await challenge()).info.nonce).not.toBe(info.nonce)
     // Pages of any origin may sign in.
     const asked = { origin: 'https://page.example', 'access-control-request-headers': 'sign-in-with-x' }
-    const preflight = await fetch(door, {
+    const preflight = await fetch(endpoint, {
       method: 'OPTIONS',
       headers: { ...asked, 'access-control-request-method': 'GET' },
     })
     expect(preflight.headers.get('access-control-allow-headers')?.toLowerCase()).toContain('sign-in-with-x')
-    // A client that can only pay gets its 402 back.
-    expect((await wrapFetchWithSIWx(fetch, await signerOn('evm'))(door)).status).toBe(402)
+    // A client without a matching signer gets the 402.
+    expect((await wrapFetchWithSIWx(fetch, await signerOn('evm'))(endpoint)).status).toBe(402)
   })
 
-  it.each(FAMILIES)('T-04 a sign-in on the %s chain is good once', async (family) => {
+  it.each(FAMILIES)('T-04 a sign-in on the %s chain is valid once', async (family) => {
     const header = await signIn(family)
-    expect((await knock(header)).status).toBe(200)
+    expect((await sendSignIn(header)).status).toBe(200)
     await expectRefused(header, 'invalid_siwx_nonce')
   })
 
-  it.each(FAMILIES)('T-04 a sign-in on the %s chain for something else is refused', async (family) => {
-    const elsewhere = { domain: 'other.example', uri: 'https://other.example/v1/x402/storage' }
-    await expectRefused(await signIn(family, () => elsewhere), 'invalid_siwx_domain_mismatch')
-    // Signed for another site, and sent on as if for this one.
-    const { domain, uri } = (await challenge()).info
-    await expectRefused(await signIn(family, () => elsewhere, { domain, uri }), 'invalid_siwx_signature')
-    await expectRefused(
-      await signIn(family, () => ({ uri: door.replace('x402/storage', 'lockers') })),
-      'invalid_siwx_uri_mismatch',
-    )
-    await expectRefused(
-      await signIn(family, () => ({ statement: 'Win a prize', requestId: 'x' })),
-      'invalid_siwx_signature',
-    )
-    const otherChain = family === 'evm' ? 'eip155:1' : 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'
-    await expectRefused(await signIn(family, () => ({ chainId: otherChain })), 'invalid_siwx_unsupported_chain')
-    await expectRefused(await signIn(family, undefined, { address: victimOf(family) }), 'invalid_siwx_signature')
-    await expectRefused(await signIn(family, undefined, { nonce: 'a'.repeat(32) }), 'invalid_siwx_signature')
-    const crossed = CHAINS[family === 'evm' ? 'primary' : 'evm'].chainId
-    await expectRefused(await signIn(family, undefined, { chainId: crossed }), 'invalid_siwx_unsupported_chain')
-  })
+  it.each(FAMILIES)(
+    'T-04 a sign-in on the %s chain for another site, URL, text, chain or wallet is refused',
+    async (family) => {
+      const elsewhere = { domain: 'other.example', uri: 'https://other.example/v1/x402/storage' }
+      await expectRefused(await signIn(family, () => elsewhere), 'invalid_siwx_domain_mismatch')
+      // Signed for another site, then changed to name this one.
+      const { domain, uri } = (await challenge()).info
+      await expectRefused(await signIn(family, () => elsewhere, { domain, uri }), 'invalid_siwx_signature')
+      await expectRefused(
+        await signIn(family, () => ({ uri: endpoint.replace('x402/storage', 'lockers') })),
+        'invalid_siwx_uri_mismatch',
+      )
+      await expectRefused(
+        await signIn(family, () => ({ statement: 'Win a prize', requestId: 'x' })),
+        'invalid_siwx_signature',
+      )
+      const otherChain = family === 'evm' ? 'eip155:1' : 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'
+      await expectRefused(await signIn(family, () => ({ chainId: otherChain })), 'invalid_siwx_unsupported_chain')
+      await expectRefused(await signIn(family, undefined, { address: victimOf(family) }), 'invalid_siwx_signature')
+      await expectRefused(await signIn(family, undefined, { nonce: 'a'.repeat(32) }), 'invalid_siwx_signature')
+      const swappedChain = CHAINS[family === 'evm' ? 'primary' : 'evm'].chainId
+      await expectRefused(await signIn(family, undefined, { chainId: swappedChain }), 'invalid_siwx_unsupported_chain')
+    },
+  )
 
-  it('T-04 a sign-in ends after five minutes, whatever was signed, and none is of the future', async () => {
+  it('T-04 a sign-in ends after five minutes whatever it states, and cannot start in the future', async () => {
     const late = await signIn('evm')
     const forever = await signIn('evm', () => ({ expirationTime: '2999-01-01T00:00:00Z' }))
     const short = await signIn('evm', ({ issuedAt }) => ({ expirationTime: issuedAt }))
@@ -162,10 +165,10 @@ describe('sign-in-with-x', () => {
   })
 
   it.each([
-    ['no base64', '{}'],
-    ['no object', Buffer.from('[]').toString('base64')],
+    ['text other than base64', '{}'],
+    ['a list', Buffer.from('[]').toString('base64')],
     ['a header that is too long', 'A'.repeat(5000)],
-  ])('T-04 %s is refused with what to sign', (_, header) => expectRefused(header, 'invalid_siwx_malformed'))
+  ])('T-04 %s is refused with a new challenge', (_, header) => expectRefused(header, 'invalid_siwx_malformed'))
 
   it.each([
     ['nonce', 'with\nline: breaks'],
@@ -176,7 +179,7 @@ describe('sign-in-with-x', () => {
   )
 })
 
-/** Somebody else who has bought. */
+/** The wallet of another buyer. */
 function victimOf(family: Family): string {
   return family === 'evm' ? DEV_PAYERS[2]!.address : DEMO_PAYERS[2]!.address
 }

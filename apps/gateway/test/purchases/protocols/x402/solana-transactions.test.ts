@@ -1,4 +1,4 @@
-// Transactions that no stock client writes: they try to spend the gateway's coins or to hide who pays.
+// Transactions that no stock client creates: they try to spend the gateway's coins or to hide the payer.
 
 import {
   AccountRole,
@@ -76,7 +76,7 @@ async function newest() {
   return value
 }
 
-/** Sends a transaction that all but the fee payer have signed. */
+/** Sends a transaction signed by everyone except the fee payer. */
 async function showTransaction(instructions: Instruction[], lifetime?: Awaited<ReturnType<typeof newest>>) {
   const blockhash = lifetime ?? (await newest())
   const message = pipe(
@@ -103,7 +103,7 @@ it('the unchanged transaction is accepted', async () => {
   expect(status, JSON.stringify(body)).toBe(200)
 })
 
-it('tokens that their issuer has frozen are refused by that name, and accepted once they are released', async () => {
+it('tokens frozen by their issuer are refused with that reason, and accepted once they are released', async () => {
   const release = await blockUsdc(testbed.chains, payer.address)
   const instructions = [...budget, await transfer(payer), memo()]
   const { body } = await showTransaction(instructions)
@@ -115,7 +115,7 @@ it('tokens that their issuer has frozen are refused by that name, and accepted o
   expect((await showTransaction(instructions)).status).toBe(200)
 })
 
-it('no instruction may use the fee payer, who signs: a program could spend its coins', async () => {
+it('no instruction may use the fee payer as an account, because a program could spend its coins', async () => {
   const feePayer = { address: FAUCET.address, role: AccountRole.READONLY_SIGNER }
   await refused([...budget, await transfer(payer), memo(feePayer)], 'fee_payer_in_instruction')
 })

@@ -1,4 +1,4 @@
-// Starts a gateway that takes signed payments on both local chains, stock x402 clients with a wallet, and reads balances.
+// Starts a gateway that accepts signed payments on both local chains, opens stock x402 clients, and reads balances.
 
 import { generateKeyPairSigner } from '@solana/kit'
 import type { PaymentLeg } from '@svc/api/quote'
@@ -49,7 +49,7 @@ export async function walletOn(family: Family, chains: LocalChains, payer = 1): 
       )
 }
 
-/** A stock client whose wallet is new and holds nothing. */
+/** A stock client with a new, empty wallet. */
 export async function newWallet(family: Family, chains: LocalChains): Promise<{ client: x402Client; address: string }> {
   const client = new x402Client()
   if (family === 'evm') {
@@ -71,13 +71,13 @@ export async function buyWith(client: x402Client, url: string, order: object = {
 }
 
 export interface SignedHeader {
-  /** PAYMENT-SIGNATURE, as the stock client writes it. */
+  /** The PAYMENT-SIGNATURE header of the stock client. */
   text: string
   payload: PaymentPayload
   quote: X402Quote
 }
 
-/** Signs what the stock client would send after the 402, without sending it. */
+/** Signs the stock client's answer to the 402 without sending it. */
 export async function signFor(
   client: x402Client,
   url: string,
@@ -105,7 +105,7 @@ export function responseIn(headers: Headers): SettleResponse {
   return decodePaymentResponseHeader(headers.get('payment-response') ?? '')
 }
 
-/** Expects a refusal for good, which comes with what to sign instead; answers that. */
+/** Expects a permanent refusal that comes with a new offer; returns the offer. */
 export function expectRefused(
   { status, headers, body }: Reply<unknown>,
   reason: string = expect.any(String),
@@ -124,7 +124,7 @@ export function legOn(family: Family, { accepts }: X402Quote): X402Leg {
   return leg
 }
 
-/** The treasury's USDC, in atomic units, once all that was sent has landed. */
+/** The treasury's USDC in atomic units, after all sent transactions have landed. */
 export async function treasuryUsdc(family: Family, chains: LocalChains): Promise<bigint> {
   await chains[family].chain.settle()
   if (family === 'evm') {
@@ -161,7 +161,7 @@ export async function startX402Testbed(variables: Variables = {}, overrides?: Ov
   }
 }
 
-/** A signature of a stock client for a changed leg, to be sent for the offered leg. */
+/** The header of a stock client that signs a changed leg and names the offered one. */
 export async function signedFor(
   family: Family,
   testbed: X402Testbed,

@@ -46,29 +46,32 @@ describe.each(['sqlite', 'postgres'] as const)('replay of anchors (%s)', { tags:
     await watch(instance.gateway.context, STATEMENTS)
   }
 
-  /** As a backup from before them. */
-  async function forget(
+  /** Restores the state of a backup made before these rows. */
+  async function deleteRows(
     ...tables: ('publications' | 'statements' | 'attestations' | 'log_anchors' | 'snapshot_chunks')[]
   ) {
     for (const table of tables) await db().deleteFrom(table).execute()
     await db().updateTable('statements').set({ anchor: null }).execute()
   }
 
-  it('T-37 ADD-29 brings anchors back with their outcomes, and asks no node', async () => {
+  it('T-37 ADD-29 restores anchors with their outcomes without calling a node', async () => {
     for (const text of ['1', '2', '3']) await publish(text)
-    const known = async () => [await publicationsOf(instance, locker), await statementsOf(instance, locker)]
-    const before = await known()
+    const anchorsAndStatements = async () => [
+      await publicationsOf(instance, locker),
+      await statementsOf(instance, locker),
+    ]
+    const before = await anchorsAndStatements()
     const journal = await copyJournal(instance)
-    await forget('publications')
+    await deleteRows('publications')
     const asked = testbed.node.calls.length
     const report = await replayFrom(journal, instance, { primaryChain: null })
     expect([report.problems, report.missing.counts]).toEqual([[], {}])
     expect(testbed.node.calls.slice(asked)).toEqual([])
-    expect(await known()).toEqual(before)
+    expect(await anchorsAndStatements()).toEqual(before)
     expect((await replayFrom(journal, instance)).replayed).toEqual({})
   })
 
-  it('T-37 names the setting without which an open transaction cannot be looked up', async () => {
+  it('T-37 names the missing setting when an open transaction cannot be looked up', async () => {
     await publish('1')
     await locker.put('a', '2')
     await attest(instance, locker)
@@ -78,19 +81,19 @@ describe.each(['sqlite', 'postgres'] as const)('replay of anchors (%s)', { tags:
     const outcome = (document: object) => (document as PublicationDocument).publication?.state !== 'sent'
     const journal = await copyJournal(instance)
     await damage(journal, (document) => document.kind === 'publication' && outcome(document))
-    await forget('publications')
+    await deleteRows('publications')
     const report = await replayFrom(journal, instance, { primaryChain: null })
     expect(report.problems).toEqual([expect.stringContaining('PRIMARY_RPC_URLS is not set: the transaction')])
-    // With a node, the first is looked up, so that the second has its place.
-    const again = await replayFrom(journal, instance)
-    expect(again.problems).toEqual([])
+    // With a node, the first transaction is looked up, so the second can follow it.
+    const withNode = await replayFrom(journal, instance)
+    expect(withNode.problems).toEqual([])
     expect((await publicationsOf(instance, locker)).map(({ state }) => state)).toEqual([
       expect.stringMatching(/landed|finalized/),
       'sent',
     ])
   })
 
-  it('T-37 brings no anchor back without its statement, whose number is never signed again', async () => {
+  it('T-37 restores no anchor without its statement, and never signs that sequence number again', async () => {
     const first = await publish('1')
     const other = await filledLocker(instance)
     await attest(instance, other)
@@ -98,10 +101,10 @@ describe.each(['sqlite', 'postgres'] as const)('replay of anchors (%s)', { tags:
     await settle()
     const journal = await copyJournal(instance)
     await damage(journal, ({ kind, key }) => kind === 'statement' && key === first.statement_digest)
-    await forget('publications', 'statements', 'attestations')
+    await deleteRows('publications', 'statements', 'attestations')
     const report = await replayFrom(journal, instance)
     expect(report.problems).toEqual([expect.stringContaining(`publishes statement 1 of ${first.body.proof_id}`)])
-    // The chain tells of it, too, although a later transaction is known.
+    // The chain reports it, too, although a later transaction is known.
     expect(report.missing).toMatchObject({
       counts: { publication: 1, statement: 1 },
       statements: [{ proofId: first.body.proof_id, sequence: 1 }],
@@ -118,18 +121,18 @@ describe.each(['sqlite', 'postgres'] as const)('replay of anchors (%s)', { tags:
     expect([second.body.sequence, second.body.prev_statement_digest]).toEqual([2, first.statement_digest])
   })
 
-  it('T-37 a statement is not signed again where the journal has only its anchor', async () => {
+  it('T-37 does not sign a statement again when the journal has only its anchor', async () => {
     const first = await publish('1')
     const lost = ({ kind, key }: { kind: string; key: string }) =>
       kind === 'statement' && key === first.statement_digest
     const journal = await copyJournal(instance)
     await damage(journal, lost)
-    await forget('publications', 'statements', 'attestations')
+    await deleteRows('publications', 'statements', 'attestations')
     await replayFrom(journal, instance, { accept: true, primaryChain: null })
     expect(await statusOf(instance, locker)).toMatchObject({ lost_sequence: 1, lost_digest: first.statement_digest })
   })
 
-  it('LOG-24 T-19 brings all anchors of the log back that a backup lacks', async () => {
+  it('LOG-24 T-19 restores all log anchors that a backup lacks', async () => {
     const { context } = instance.gateway
     const rows = () => db().selectFrom('log_anchors').selectAll().orderBy('size').execute()
     for (let i = 0; i < 3; i++) {
@@ -141,14 +144,14 @@ describe.each(['sqlite', 'postgres'] as const)('replay of anchors (%s)', { tags:
     }
     const before = await rows()
     const journal = await copyJournal(instance)
-    await forget('log_anchors')
+    await deleteRows('log_anchors')
     expect(await replayFrom(journal, instance)).toMatchObject({ problems: [], missing: { counts: {} } })
     expect(await rows()).toEqual(before)
 
-    // Where the journal lacks the outcomes, the chain has them.
+    // Outcomes missing from the journal come from the chain.
     const hasOutcome = (document: object) => (document as LogAnchorDocument).anchor?.state !== 'sent'
     await damage(journal, (document) => document.kind === 'log_anchor' && hasOutcome(document))
-    await forget('log_anchors')
+    await deleteRows('log_anchors')
     const report = await replayFrom(journal, instance)
     expect([report.problems, report.missing.counts]).toEqual([[], {}])
     expect((await rows()).map(({ tx }) => tx)).toEqual(before.map(({ tx }) => tx))

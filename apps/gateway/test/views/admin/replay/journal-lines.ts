@@ -1,4 +1,4 @@
-// Reads and damages the journal of a gateway, as disks do.
+// Copies, reads, writes and damages the journal of a gateway.
 
 import { copyFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -9,21 +9,21 @@ import type { TestGateway } from '@svc/devnet/services/test-gateway'
 import { onTestFinished, vi } from 'vitest'
 import type { Context } from '../../../../src/context.ts'
 import type { Document, Entry } from '../../../../src/continuity/documents.ts'
-import type { JournalPlace } from '../../../../src/continuity/missing.ts'
+import type { JournalLocation } from '../../../../src/continuity/missing.ts'
 import { replay } from '../../../../src/views/admin/replay/replay.ts'
 
 /**
- * A hook for before gateways are opened. Every five seconds they would tell the database of their own files, which a copy
- * of the journal lacks.
+ * A hook to run before gateways are opened: stops their timers. Every five seconds a gateway registers its own journal
+ * files in the database, and a copy of the journal lacks them.
  */
 export function withoutTicks(): () => void {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   return () => void vi.useRealTimers()
 }
 
-/** A copy of the journal as it is now, of which the database knows nothing. */
-export async function copyJournal({ gateway }: TestGateway): Promise<JournalPlace> {
-  const place = gateway.context.continuity.place!
+/** A copy of the journal in its present state; the database does not know its files. */
+export async function copyJournal({ gateway }: TestGateway): Promise<JournalLocation> {
+  const place = gateway.context.continuity.location!
   const folder = await mkdtemp(join(tmpdir(), 'svc-journal-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   for (const name of await readdir(place.folder))
@@ -31,15 +31,18 @@ export async function copyJournal({ gateway }: TestGateway): Promise<JournalPlac
   return { ...place, folder }
 }
 
-export async function entriesIn({ folder, sealing }: JournalPlace): Promise<Entry[]> {
+export async function entriesIn({ folder, sealing }: JournalLocation): Promise<Entry[]> {
   const entries: Entry[] = []
   for await (const read of readJournal(folder, sealing, new Map()))
     if ('entry' in read) entries.push(JSON.parse(read.entry) as Entry)
   return entries
 }
 
-/** A journal of these files, as of several processes. */
-export async function writeJournal(place: JournalPlace, files: readonly (readonly Entry[])[]): Promise<JournalPlace> {
+/** A journal of these files, as several processes would write it. */
+export async function writeJournal(
+  place: JournalLocation,
+  files: readonly (readonly Entry[])[],
+): Promise<JournalLocation> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-journal-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   for (const entries of files) {
@@ -52,8 +55,8 @@ export async function writeJournal(place: JournalPlace, files: readonly (readonl
 
 /** Changes one character in the line of each of these documents. */
 export async function damage(
-  { folder, sealing }: JournalPlace,
-  isMeant: (document: Document) => boolean,
+  { folder, sealing }: JournalLocation,
+  isTarget: (document: Document) => boolean,
 ): Promise<void> {
   for (const name of (await readdir(folder)).filter((each) => each.endsWith(JOURNAL))) {
     const lines = (await readFile(join(folder, name), 'utf8')).split('\n')
@@ -61,17 +64,21 @@ export async function damage(
     for await (const read of readJournal(folder, sealing, new Map())) {
       if (read.position.file !== name) continue
       at++
-      if ('entry' in read && isMeant((JSON.parse(read.entry) as Entry).document))
+      if ('entry' in read && isTarget((JSON.parse(read.entry) as Entry).document))
         lines[at] = `${lines[at]![0] === 'A' ? 'B' : 'A'}${lines[at]!.slice(1)}`
     }
     await writeFile(join(folder, name), lines.join('\n'))
   }
 }
 
-type How = Partial<Pick<Context, 'primaryChain' | 'evmRegistry'>> & { accept?: boolean }
+type ReplayChanges = Partial<Pick<Context, 'primaryChain' | 'evmRegistry'>> & { accept?: boolean }
 
-/** In the process of the gateway. */
-export function replayFrom(place: JournalPlace, { gateway }: TestGateway, { accept = false, ...changes }: How = {}) {
+/** Replays a journal in this process, with the gateway's context. */
+export function replayFrom(
+  place: JournalLocation,
+  { gateway }: TestGateway,
+  { accept = false, ...changes }: ReplayChanges = {},
+) {
   const { context: own } = gateway
   const context = { ...own, continuity: { ...own.continuity, place }, ...changes }
   return replay(context, { identity: 'a test' }, { reason: 'a test', accept })

@@ -12,7 +12,7 @@ beforeAll(withoutTicks)
 const market = forAllTests(() => openMarket())
 const DAY_MS = 86_400_000
 
-it('ADD-17 ADD-29 renewals end a locker where they did, whichever process has noted them', {
+it('ADD-17 ADD-29 replayed renewals restore the end of a locker, whichever process recorded them', {
   tags: ['nightly'],
 }, async () => {
   const shop = await market.open({ RUN_JOBS: 'false', PUBLISH: 'on_request' })
@@ -23,7 +23,7 @@ it('ADD-17 ADD-29 renewals end a locker where they did, whichever process has no
   const lockerRow = () =>
     db.selectFrom('lockers').select(['terms', 'expires_at']).where('locker_id', '=', lockerId).executeTakeFirstOrThrow()
   const backup = await lockerRow()
-  // The first comes when it has ended, so it begins anew then: their order counts.
+  // The first renewal is bought after the locker has expired and starts a new term, so the order of the two counts.
   market.clock.advance(Math.max(0, (Date.parse(backup.expires_at) + DAY_MS - market.clock.now()) / 1000))
   const renewals = [await buy(market, shop, { units: 1, extends: first.receipt_id })]
   market.clock.advance(3600)
@@ -33,23 +33,27 @@ it('ADD-17 ADD-29 renewals end a locker where they did, whichever process has no
   const journal = await copyJournal(shop)
   const entries = await entriesIn(journal)
   const isRenewal = ({ document }: Entry) => document.kind === 'receipt' && document.renewal !== null
-  const noted = entries.filter(isRenewal)
-  expect(noted).toHaveLength(2)
-  const turned = await writeJournal(journal, [[noted[1]!], [noted[0]!], entries.filter((each) => !isRenewal(each))])
+  const renewalEntries = entries.filter(isRenewal)
+  expect(renewalEntries).toHaveLength(2)
+  const reordered = await writeJournal(journal, [
+    [renewalEntries[1]!],
+    [renewalEntries[0]!],
+    entries.filter((each) => !isRenewal(each)),
+  ])
   const ids = renewals.map(({ receipt_id }) => receipt_id as string)
-  const forget = async () => {
+  const deleteRenewals = async () => {
     for (const table of ['renewals', 'receipts', 'payment_codes', 'uncounted_receipts'] as const)
       await db.deleteFrom(table).where('receipt_id', 'in', ids).execute()
     await db.updateTable('lockers').set(backup).where('locker_id', '=', lockerId).execute()
   }
-  await forget()
+  await deleteRenewals()
   const jobs = await shop.gateway.context.queue.counts()
-  expect(await replayFrom(turned, shop)).toMatchObject({ problems: [], replayed: { receipt: 2 } })
+  expect(await replayFrom(reordered, shop)).toMatchObject({ problems: [], replayed: { receipt: 2 } })
   expect(await lockerRow()).toEqual(after)
-  expect((await replayFrom(turned, shop)).replayed).toEqual({})
+  expect((await replayFrom(reordered, shop)).replayed).toEqual({})
   expect(await lockerRow()).toEqual(after)
 
-  // The code of each payment is there, and its memo is not sent again.
+  // The code of each payment is restored, and its memo is not sent again.
   const codes = await db.selectFrom('payment_codes').select('att_code').where('receipt_id', 'in', ids).execute()
   expect(codes.map(({ att_code }) => att_code).sort()).toEqual(
     renewals.map(({ receipt }) => paymentAttCode(receipt as never)).sort(),

@@ -17,7 +17,7 @@ afterEach(() => instance.close())
 
 const db = () => writable(instance.gateway.context.database.db)
 
-/** Each says another file. */
+/** Stores and attests one file after the other. */
 async function state(...names: string[]) {
   for (const name of names) {
     await locker.put(name, name)
@@ -26,8 +26,8 @@ async function state(...names: string[]) {
   return statementsOf(instance, locker)
 }
 
-/** As a backup from before them. */
-async function forget() {
+/** Restores the state of a backup made before all statements. */
+async function deleteStatements() {
   for (const table of ['statements', 'attestations', 'snapshots', 'snapshot_chunks'] as const)
     await db().deleteFrom(table).execute()
 }
@@ -43,21 +43,21 @@ it('T-37 ADD-29 one replay reads journals of several processes in any order', as
   const at = (sequence: number) => entries.findIndex(({ document }) => isStatement(sequence)(document))
   const statements = [1, 2, 3].map((sequence) => entries[at(sequence)]!)
   const chunks = entries.filter(({ document }) => document.kind === 'chunks')
-  const turned = await writeJournal(journal, [...statements.toReversed().map((entry) => [entry]), chunks])
-  await forget()
-  const report = await replayFrom(turned, instance)
+  const reordered = await writeJournal(journal, [...statements.toReversed().map((entry) => [entry]), chunks])
+  await deleteStatements()
+  const report = await replayFrom(reordered, instance)
   expect(report).toMatchObject({ problems: [], replayed: { statement: 3 }, missing: { counts: {} } })
   expect(await statementsOf(instance, locker)).toEqual(before)
-  expect((await replayFrom(turned, instance)).replayed).toEqual({})
+  expect((await replayFrom(reordered, instance)).replayed).toEqual({})
 })
 
 it('T-37 restores no statement over a gap until the gap is accepted', async () => {
   const before = await state('a', 'b', 'c')
   const journal = await copyJournal(instance)
   await damage(journal, isStatement(2))
-  await forget()
+  await deleteStatements()
   const report = await replayFrom(journal, instance)
-  expect(report.problems).toEqual([expect.stringMatching(/^statement 3 of .* follows on statement 2, which is not in/)])
+  expect(report.problems).toEqual([expect.stringMatching(/^statement 3 of .* follows statement 2, which is not in/)])
   expect(await sequences()).toEqual([1])
   const { accepted, missing } = await replayFrom(journal, instance, { accept: true })
   expect(accepted).toMatchObject({ counts: {}, proofs: 1, unreadable: [expect.stringContaining('is damaged')] })
@@ -70,15 +70,15 @@ it('T-37 restores no statement over a gap until the gap is accepted', async () =
   })
 })
 
-it('T-37 restores no statement without its list of files, and audits what is given up', async () => {
+it('T-37 restores no statement without its file list, and records accepted losses in the audit log', async () => {
   await state('a', 'b')
   const journal = await copyJournal(instance)
   const second = (await entriesIn(journal)).find(({ document }) => isStatement(2)(document))!
   let chunks = 0
   await damage(journal, ({ kind }) => kind === 'chunks' && ++chunks === 2)
-  await forget()
+  await deleteStatements()
   const report = await replayFrom(journal, instance)
-  expect(report.problems).toEqual([expect.stringContaining('list is not whole: 1 chunks of it are missing')])
+  expect(report.problems).toEqual([expect.stringContaining('incomplete list of files: 1 chunks are missing')])
   expect(report.missing).toMatchObject({ counts: { statement: 1 } })
   expect(await sequences()).toEqual([1])
   const { accepted } = await replayFrom(journal, instance, { accept: true })
@@ -100,7 +100,7 @@ it('T-37 restores no statement without its list of files, and audits what is giv
 it('ADD-29 names the files that replayed statements list and the database lacks', async () => {
   await state('a', 'b', 'c')
   const journal = await copyJournal(instance)
-  await forget()
+  await deleteStatements()
   await db().deleteFrom('files').where('filename', '=', 'b').execute()
   await db()
     .updateTable('files')
@@ -114,8 +114,8 @@ it('ADD-29 names the files that replayed statements list and the database lacks'
 it('ANCH-12 ADD-29 a replayed statement is queued for the EVM registry where nothing is published first', async () => {
   await state('a', 'b')
   const journal = await copyJournal(instance)
-  await forget()
-  // It is only asked for its presence.
+  await deleteStatements()
+  // The code only tests whether a registry is configured.
   const evmRegistry = {} as EvmRegistry
   await replayFrom(journal, instance, { primaryChain: null, evmRegistry })
   expect(await db().selectFrom('registry_entries').select(['sequence', 'state']).execute()).toEqual([
@@ -123,7 +123,7 @@ it('ANCH-12 ADD-29 a replayed statement is queued for the EVM registry where not
   ])
 })
 
-it('LOG-28 T-161 brings back whether a locker leaves publishing to the log', async () => {
+it('LOG-28 T-161 restores whether a locker leaves publishing to the log', async () => {
   const changed = await locker.call(['locker:admin'], 'POST', '/anchoring', { anchoring: 'log' })
   expect(changed.status, JSON.stringify(changed.body)).toBe(200)
   const journal = await copyJournal(instance)

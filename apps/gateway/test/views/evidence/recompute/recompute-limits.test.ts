@@ -19,8 +19,8 @@ async function attested(files: Record<string, string>): Promise<FilledLocker> {
   return locker
 }
 function holdReads(count: number) {
-  const held = Array.from({ length: count }, () => storage.holdRead())
-  return { began: Promise.all(held.map(({ began }) => began)), letGo: () => held.map(({ letGo }) => letGo()) }
+  const blocked = Array.from({ length: count }, () => storage.holdRead())
+  return { began: Promise.all(blocked.map(({ began }) => began)), letGo: () => blocked.map(({ letGo }) => letGo()) }
 }
 const ask = (locker: FilledLocker) => instance.read<RecomputeVerify>(RECOMPUTE, { receipt_id: locker.receipt_id })
 
@@ -29,7 +29,7 @@ afterEach(async () => {
   await storage.remove()
 })
 
-it('VER-18 T-10 reads the files of a receipt once for concurrent requests, and past the hash cache', {
+it('VER-18 T-10 reads the files of a receipt once for concurrent requests, bypassing the hash cache', {
   tags: ['nightly'],
 }, async () => {
   await open()
@@ -40,19 +40,19 @@ it('VER-18 T-10 reads the files of a receipt once for concurrent requests, and p
   expect(storage.reads.length - before).toBe(2)
 })
 
-it('VER-18 T-10 reads four lockers at a time, and asks other callers to retry later', {
+it('VER-18 T-10 reads four lockers concurrently, and asks other callers to retry later', {
   tags: ['nightly'],
 }, async () => {
   await open()
   const lockers: FilledLocker[] = []
   for (const name of ['a', 'b', 'c', 'd', 'e']) lockers.push(await attested({ [name]: name }))
-  const held = holdReads(4)
+  const blocked = holdReads(4)
   const first = lockers.slice(0, 4).map(ask)
-  await held.began
+  await blocked.began
   const refused = await ask(lockers[4]!)
   expectRefusal(refused, 429, 'RATE_LIMITED')
   expect(refused.headers.get('retry-after')).toBe('10')
-  held.letGo()
+  blocked.letGo()
   expect((await Promise.all(first)).map(({ status }) => status)).toEqual([200, 200, 200, 200])
   expect((await ask(lockers[4]!)).status).toBe(200)
 })
@@ -64,35 +64,35 @@ it('T-139 GEN-11 answers 503 without details when the provider fails, and does n
   const locker = await attested(Object.fromEntries(Array.from({ length: 16 }, (_, i) => [`${i}.txt`, 'x'])))
   const before = storage.reads.length
   storage.failRead()
-  const held = holdReads(7)
+  const blocked = holdReads(7)
   const asked = ask(locker)
-  await held.began
-  held.letGo()
+  await blocked.began
+  blocked.letGo()
   const failed = await asked
   expectRefusal(failed, 503, 'STORAGE_UNAVAILABLE')
   expect(JSON.stringify(failed.body)).not.toMatch(/provider is down|gcs/)
   expect((await ask(locker)).body).toMatchObject({ match: true, cached: false })
-  // The first run stops after the eight reads that were under way when one failed.
+  // The first run stops after the eight reads that were in progress when one failed.
   expect(storage.reads.length - before).toBe(8 + 16)
 })
 
 it('VER-18 reads the new bytes of a file that is replaced during the check', async () => {
   await open()
   const locker = await attested({ 'a.txt': 'one' })
-  const held = holdReads(1)
+  const blocked = holdReads(1)
   const asked = ask(locker)
-  await held.began
+  await blocked.began
   await locker.put('a.txt', 'another', { confirm: false })
   const { db } = instance.gateway.context.database
   const released = await db.selectFrom('objects').selectAll().where('state', '=', 'released').executeTakeFirstOrThrow()
   await storage.providers.named('gcs').remove({ id: released.object_id, ref: null })
-  held.letGo()
+  blocked.letGo()
   expect((await asked).body).toMatchObject({ match: false, mismatched: ['a.txt'], missing: [] })
 })
 
 it.each<[string, string, Record<string, string>, Record<string, string>]>([
   ['more bytes than the gateway reads', String(MIB), { 'a.txt': 'x'.repeat(MIB + 1) }, {}],
-  ['more files than the gateway opens', '65536', { 'a.txt': 'a', 'b.txt': 'b' }, {}],
+  ['more files than the gateway reads', '65536', { 'a.txt': 'a', 'b.txt': 'b' }, {}],
   ['a file that has grown since it was attested', String(MIB), { 'a.txt': 'small' }, { 'a.txt': 'x'.repeat(MIB + 1) }],
 ])(
   'VER-18 T-10 refuses a locker with %s, with a hint and without reading anything',

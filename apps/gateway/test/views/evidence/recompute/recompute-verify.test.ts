@@ -44,7 +44,7 @@ forEachDatabase('recompute-verify', (database) => {
     expect(Date.parse(checked_at)).toBe(instance.clock.now())
   })
 
-  it('VER-18 reports bytes that were changed or lost at the provider', async () => {
+  it('VER-18 reports bytes that the provider has changed or lost', async () => {
     const locker = await instance.filled({ 'a.txt': 'one', 'b.txt': 'two', 'c.txt': 'three' })
     await instance.state(locker)
     expect((await recompute(locker.receipt_id)).match).toBe(true)
@@ -82,7 +82,7 @@ forEachDatabase('recompute-verify', (database) => {
       .where('filename', '=', 'd.txt')
       .set({ ...awaiting, object_id: null })
       .execute()
-    await locker.put('new.txt', 'of which nothing is attested')
+    await locker.put('new.txt', 'an unattested file')
     const answer = await recompute(locker.receipt_id)
     expect(answer.files.map(({ filename, status }) => [filename, status])).toEqual([
       ['a.txt', 'mismatch'],
@@ -93,7 +93,7 @@ forEachDatabase('recompute-verify', (database) => {
     expect(answer).toMatchObject({ match: false, missing: ['b.txt', 'd.txt'], mismatched: ['a.txt'] })
   })
 
-  it('VER-18 MERK-08 answers a null Merkle root where no file is left', async () => {
+  it('VER-18 MERK-08 answers a null Merkle root when all files are gone', async () => {
     const locker = await instance.listed(3)
     await instance.state(locker)
     const { match, recomputed, missing } = await recompute(locker.receipt_id)

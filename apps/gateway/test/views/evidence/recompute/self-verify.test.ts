@@ -26,7 +26,7 @@ forEachDatabase('self-verify', (database) => {
   })
   afterAll(() => instance.close())
 
-  it('VER-19 ANCH-05 computes everything again, and answers anchor and facts', async () => {
+  it('VER-19 ANCH-05 computes everything again, and reports the anchor and the facts', async () => {
     const locker = await chainOfThree(instance)
     const { anchor } = await instance.state(locker, { anchor: (envelope) => memoAnchor(envelope) })
     const { receipt_id } = locker
@@ -77,7 +77,7 @@ describe('self-verify finds', () => {
     ['signed size', ofBody({ total_bytes: '1' }), SIGNED],
     ['digest', ofEnvelope({ statement_digest: '0'.repeat(64) }), SIGNED],
     ['signature', ofEnvelope({ signature: '0'.repeat(128) }), ['signature_valid']],
-    ['statement before it', ofBody({ total_bytes: '1' }), ['chain_links'], 2],
+    ['previous statement', ofBody({ total_bytes: '1' }), ['chain_links'], 2],
   ])('VER-19 T-21 a changed %s', async (_, change, expected, sequence = 3) => {
     const { receipt_id } = await chainOfThree(instance)
     const { db } = instance.gateway.context.database
@@ -99,7 +99,7 @@ describe('self-verify finds', () => {
     expect(failed(await checksOf(receipt_id))).toEqual(['chain_links'])
   })
 
-  it.each(['changed', 'no JSON', 'gone'])('VER-19 a list of files that is %s', async (how) => {
+  it.each(['changed', 'no JSON', 'gone'])('VER-19 a file list that is %s', async (how) => {
     const fresh = await instance.listed(300)
     await instance.state(fresh)
     const { db } = instance.gateway.context.database

@@ -1,4 +1,5 @@
-// The keys that this page encrypts and decrypts with, each for the locker it was given for. They are in memory only, and
+// The keys that this page encrypts and decrypts with, each for the locker it was given for. They are in memory only,
+// and
 // gone when the page is locked (T-68).
 
 import { signal } from '@preact/signals'

@@ -1,4 +1,5 @@
-// What changed between two lists of files. Both are in code-point order, so they are merged, not searched: two lists of a
+// What changed between two lists of files. Both are in code-point order, so they are merged, not searched: two lists of
+// a
 // million files take a second or two. Worker-safe; the result stays in the worker, and a page asks for rows of it.
 
 import type { FileEntry } from '@svc/protocol/merkle'

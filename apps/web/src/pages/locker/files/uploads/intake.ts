@@ -1,4 +1,5 @@
-// From files that were chosen to uploads: one drop or choice after the other, so that each question is asked and none is
+// From files that were chosen to uploads: one drop or choice after the other, so that each question is asked and none
+// is
 // about files that another answer has just named.
 
 import type { Client, Locker } from '@svc/sdk'

@@ -1,4 +1,5 @@
-// The uploads of each locker, as long as this document is there: they go on while other pages are shown, are shown again
+// The uploads of each locker, as long as this document is there: they go on while other pages are shown, are shown
+// again
 // by the page of their locker, and end when the page is locked (T-68).
 
 import { type Client, storageJournal } from '@svc/sdk'

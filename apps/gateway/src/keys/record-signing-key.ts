@@ -1,4 +1,4 @@
-// What a gateway does about its statement key when it starts.
+// Records the statement key when the gateway starts.
 
 import { toHex } from '@svc/protocol/bytes'
 import { isoSeconds } from '@svc/protocol/evidence'
@@ -6,19 +6,19 @@ import { issuerKeyId } from '@svc/protocol/ids'
 import { type Tools, unixNow } from '../context.ts'
 import { activateSigningKey, allKeyChanges, allSigningKeys } from './store.ts'
 
-/** Whether the database is current may be known only once the chain can be read. */
+/** The database may prove to be current only once the chain can be read. */
 const WHILE_UNKNOWN = { whileBehind: true }
 
 /**
- * If the active key is one of ours, it stays. Otherwise the configured key becomes the active one, and the key before is
- * retired (ADD-07): without an endorsement, so that clients have to pin it anew. A key that was revoked, or that handed
- * over to another one, does not come back: a replica with old settings would undo the rotation for all of them.
+ * Leaves an active key that this process can sign with. Otherwise the configured key becomes active and the previous
+ * key is retired (ADD-07); there is no endorsement, so clients have to pin the new key. A key that was revoked or that
+ * handed over does not come back: a replica with old settings would undo the rotation for all replicas.
  */
-export async function noteSigningKey(context: Tools): Promise<void> {
+export async function recordSigningKey(context: Tools): Promise<void> {
   const { continuity, database, statementKeys } = context
   const keys = await allSigningKeys(database.db)
   const active = keys.find(({ valid_to }) => valid_to === null)
-  if (active && statementKeys.held(active.public_key_hex)) return
+  if (active && statementKeys.signerOf(active.public_key_hex)) return
   const configured = toHex(statementKeys.configured.publicKey)
   const known = keys.find(({ public_key_hex }) => public_key_hex === configured)
   const { endorsements } = await allKeyChanges(database.db)
@@ -28,10 +28,10 @@ export async function noteSigningKey(context: Tools): Promise<void> {
     : successor && `handed over to ${successor}`
   if (objection) {
     throw new Error(
-      `STATEMENT_KEY is ${issuerKeyId(configured)}, which ${objection}: set STATEMENT_KEY to the key that signs now, ${active ? issuerKeyId(active.public_key_hex) : 'a new one'}`,
+      `STATEMENT_KEY is ${issuerKeyId(configured)}, which ${objection}: set STATEMENT_KEY to the current key, ${active ? issuerKeyId(active.public_key_hex) : 'a new one'}`,
     )
   }
-  // A database that was set back may have lost the rotation to this key. Nothing is signed until it is healed.
+  // A database that was set back may have lost the rotation to this key. Nothing is signed until it is repaired.
   if (!(await continuity.isCurrent()) && continuity.status().state === 'behind') return
   const at = isoSeconds(unixNow(context))
   await continuity.changeAccess(async (tx, record) => {

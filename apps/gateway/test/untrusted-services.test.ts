@@ -1,4 +1,4 @@
-// The parts that a gateway asks and does not believe, each real, with answers that are distorted on their way.
+// Services that a gateway calls and does not trust. Each is real, behind a proxy that distorts its answers.
 
 import type { Socket } from 'node:net'
 import { DISTORTIONS, STALLS } from '@svc/devnet/distortions'
@@ -21,7 +21,7 @@ async function proxyOf(url: string): Promise<FaultyProxy> {
   return proxy
 }
 
-it('T-139 a cosignature is one of this checkpoint, or the witness has failed, whatever becomes of its answers', async () => {
+it('T-139 a witness cosigns this checkpoint or counts as failed, however its answers are distorted', async () => {
   const log = testKey('log.example/lying', 'log')
   const witness = await startTestWitness('one.example')
   onTestFinished(witness.stop)
@@ -46,7 +46,7 @@ it('T-139 a cosignature is one of this checkpoint, or the witness has failed, wh
   }
 })
 
-it('T-139 a provider that never answers holds up nobody who does not need it', async () => {
+it('T-139 a provider that never answers delays only requests that need it', async () => {
   const gcs = await startGcsServer({ folder: await newFolder() })
   onTestFinished(gcs.stop)
   const provider = await proxyOf(gcs.url)
@@ -59,26 +59,26 @@ it('T-139 a provider that never answers holds up nobody who does not need it', a
   const other = await instance.locker(ed25519Identity(), { provider: 'storj' })
   await slow.put('first.txt', 'one')
 
-  const held: Socket[] = []
-  provider.always(/./, { distort: (socket) => void held.push(socket) })
+  const openSockets: Socket[] = []
+  provider.always(/./, { distort: (socket) => void openSockets.push(socket) })
   let isDone = false
   const waiting = slow.put('second.txt', 'two').finally(() => {
     isDone = true
   })
   waiting.catch(() => {})
-  await expect.poll(() => held.length).toBeGreaterThan(0)
+  await expect.poll(() => openSockets.length).toBeGreaterThan(0)
 
   await other.put('a.txt', 'three')
   await attest(instance, other)
   const list = await other.call<{ files: unknown[] }>(['locker:list'], 'GET', '/files')
   expect([list.status, list.body.files.length]).toEqual([200, 1])
-  // Of the same locker: what does not need the provider.
+  // These requests do not need the provider.
   expect((await slow.call(['locker:list'], 'GET', '/files')).status).toBe(200)
   expect((await instance.send('GET', '/health')).status).toBe(200)
   expect(isDone).toBe(false)
 
   provider.behave()
-  for (const socket of held) socket.destroy()
+  for (const socket of openSockets) socket.destroy()
   await waiting.catch(() => {})
   await slow.put('third.txt', 'four')
 })

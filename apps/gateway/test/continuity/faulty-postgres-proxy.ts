@@ -1,20 +1,20 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-export interface PostgresLine {
-  /** Of the database, by way of the line. */
+export interface FaultyPostgresProxy {
+  /** The URL of the database, through the proxy. */
   url: string
-  /** The next commit after an insert into this table is made, and its answer is lost: the connection breaks. */
+  /** Makes the next commit after an insert into this table, and loses its answer: the connection breaks. */
   loseCommitOf(table: string): void
   /**
-   * The next commit after an insert into this table is answered. The query after it on that connection finds all
-   * connections broken, and the next ones lead to what `swap` has put in the place of the database.
+   * Answers the next commit after an insert into this table. The next query on that connection breaks all connections, and
+   * later ones lead to the database that `swap` has put in its place.
    */
   failOverAfter(table: string, swap: () => Promise<void>): void
   close(): Promise<void>
 }
 
-/** Between a gateway and PostgreSQL, as bad as a network can be. */
-export async function openPostgresLine(databaseUrl: string): Promise<PostgresLine> {
+/** A proxy between a gateway and PostgreSQL that fails like a bad network. */
+export async function openFaultyPostgresProxy(databaseUrl: string): Promise<FaultyPostgresProxy> {
   const target = new URL(databaseUrl)
   const open = new Set<Socket>()
   let losing: string | null = null
@@ -26,7 +26,7 @@ export async function openPostgresLine(databaseUrl: string): Promise<PostgresLin
     let isCommitted = false
     let isLost = false
     client.on('error', () => client.destroy())
-    // Until then its bytes wait.
+    // The bytes of the client wait until then.
     await swapped
     const postgres = connect(Number(target.port), target.hostname)
     const end = () => {

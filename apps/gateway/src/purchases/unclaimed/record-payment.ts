@@ -1,6 +1,6 @@
-// Payments of known quotes that get no receipt: a second one of a paid quote, one that landed too late, one that is too
-// small. The operator returns them, from one list (T-205). What is noted is proven by the chain to have paid a leg of its
-// quote, so a stranger pays for each row; a quote has at most a few.
+// Records payments of known quotes that get no receipt: a second payment of a paid quote, a late payment, or one that
+// is too small. The admin returns them from one list (T-205). The chain proves that each recorded payment has paid a
+// leg of its quote, so every row costs its sender money; a quote has at most a few rows.
 
 import type { Quote } from '@svc/api/purchases'
 import type { LegChoice } from '@svc/payments/legs'
@@ -18,40 +18,40 @@ import { isoSeconds } from '@svc/protocol/evidence'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { ServiceError } from '@svc/service/service-error'
 import { type Context, unixNow } from '../../context.ts'
+import type { RecordDocuments } from '../../continuity/document-id.ts'
 import { unclaimedKey } from '../../continuity/documents.ts'
-import type { Note } from '../../continuity/noted.ts'
 import type { Tx, UnclaimedPaymentTable } from '../../db/schema.ts'
 import { findPayRequest, type PayRequest } from '../store.ts'
 import { countUnclaimed, hasUnclaimed, insertUnclaimed, isClaimed } from './store.ts'
 
 const MAX_OF_QUOTE = 20
 
-export interface Noting {
-  /** False where receipts have it, or the quote has too many. */
-  isNoted: boolean
+export interface RecordResult {
+  /** False when receipts account for it, or the quote has too many rows. */
+  isRecorded: boolean
   isNew: boolean
 }
 
-/** In the transaction of the operation that found it. */
-export async function noteUnclaimed(tx: Tx, note: Note, payment: UnclaimedPaymentTable): Promise<Noting> {
-  if (await isClaimed(tx, payment)) return { isNoted: false, isNew: false }
-  if (await hasUnclaimed(tx, payment)) return { isNoted: true, isNew: false }
-  if ((await countUnclaimed(tx, payment.pay_req_id)) >= MAX_OF_QUOTE) return { isNoted: false, isNew: false }
+/** Runs in the transaction of the operation that found the payment. */
+export async function recordUnclaimed(tx: Tx, note: RecordDocuments, payment: UnclaimedPaymentTable): Promise<RecordResult> {
+  if (await isClaimed(tx, payment)) return { isRecorded: false, isNew: false }
+  if (await hasUnclaimed(tx, payment)) return { isRecorded: true, isNew: false }
+  if ((await countUnclaimed(tx, payment.pay_req_id)) >= MAX_OF_QUOTE) return { isRecorded: false, isNew: false }
   const isNew = await insertUnclaimed(tx, payment)
   if (isNew) note({ kind: 'unclaimed', key: unclaimedKey(payment) })
-  return { isNoted: true, isNew }
+  return { isRecorded: true, isNew }
 }
 
-/** A second payment, from the receipt that it would have got. */
+/** The row of a second payment, from the receipt that it would have received. */
 export function secondPaymentOf(receipt: SignedReceipt): UnclaimedPaymentTable {
   return { ...paymentOf(receipt), reason: 'quote_already_paid' }
 }
 
-/** Whole units are paid exactly; who rounds up a little means no more by it. */
+/** Whole units cost exact amounts; a slight excess is rounding, not an overpayment. */
 const ROUNDING = 100n
 
-/** What a receipt leaves of a payment, in its own transaction, without a notice. */
-export async function noteOverpaid(tx: Tx, receipt: SignedReceipt, paid: bigint): Promise<void> {
+/** Records the excess of a payment over its receipt, in the receipt's transaction, without a notice. */
+export async function recordOverpaid(tx: Tx, receipt: SignedReceipt, paid: bigint): Promise<void> {
   const payment = paymentOf(receipt)
   if ((BigInt(payment.received) - paid) * ROUNDING >= paid)
     await insertUnclaimed(tx, { ...payment, reason: 'overpaid' })
@@ -70,15 +70,15 @@ function paymentOf(receipt: SignedReceipt): Omit<UnclaimedPaymentTable, 'reason'
   }
 }
 
-/** True once it is in the database and the journal. */
-async function noteNow(context: Context, payment: UnclaimedPaymentTable): Promise<boolean> {
-  const { isNoted, isNew } = await context.database.commit((tx, note) => noteUnclaimed(tx, note, payment))
-  if (isNoted && !isNew) await requireNoted(context, payment)
-  return isNoted
+/** True once the payment is in the database and the journal. */
+async function recordNow(context: Context, payment: UnclaimedPaymentTable): Promise<boolean> {
+  const { isRecorded, isNew } = await context.database.commit((tx, note) => recordUnclaimed(tx, note, payment))
+  if (isRecorded && !isNew) await requireRecorded(context, payment)
+  return isRecorded
 }
 
-/** Before somebody learns of what another process has noted. */
-export function requireNoted({ continuity }: Context, payment: UnclaimedPaymentTable): Promise<void> {
+/** Call before a caller learns of a payment that another process has recorded. */
+export function requireRecorded({ continuity }: Context, payment: UnclaimedPaymentTable): Promise<void> {
   return continuity.requireWritten({ kind: 'unclaimed', key: unclaimedKey(payment) })
 }
 
@@ -108,36 +108,36 @@ function unclaimed(
   }
 }
 
-/** Notes a payment that was refused, where it names its quote: no other quote can take it. */
-export async function noteRefused(
+/** Records a rejected payment that names its quote, because no other quote can claim it. */
+export async function recordRefused(
   context: Context,
   { request, leg, payReqIds, payment, reason }: RefusedPayment,
 ): Promise<boolean> {
   if (reason !== 'after_quote' && reason !== 'amount_too_small') return false
   if (!payment || !names(payment, payReqIds)) return false
-  return noteNow(context, unclaimed(context, { request, leg, payment }, reason))
+  return recordNow(context, unclaimed(context, { request, leg, payment }, reason))
 }
 
 function names({ references }: ChainPayment, payReqIds: readonly string[]): boolean {
   return references.length > 0 && nameOnly(payReqIds, references)
 }
 
-/** Notes a payment of a quote that another transaction has paid. It names the quote, or would have paid it. */
-export async function noteSecond(context: Context, shown: Shown): Promise<boolean> {
+/** Records a payment of a quote that another transaction has paid, if it names the quote or would have paid it. */
+export async function recordSecond(context: Context, shown: Shown): Promise<boolean> {
   const { request, leg, payReqIds, payment } = shown
   const { created_at: createdAt, expires_at: expiresAt } = request
   const { timeSkewSeconds: skewSeconds } = context.config.payments
   const terms = { amount: leg.amount, payReqIds, createdAt, expiresAt, skewSeconds, now: unixNow(context) }
   if (!judgePayment(payment, terms).paid && !names(payment, payReqIds)) return false
-  return noteNow(context, unclaimed(context, shown, 'quote_already_paid'))
+  return recordNow(context, unclaimed(context, shown, 'quote_already_paid'))
 }
 
-/** No transaction has this id. Clients name it to ask whether a quote is paid. */
+/** No transaction has this id. Clients send it to query whether a quote is paid. */
 const NO_TRANSACTION = /^(?:0x0{64}|1{64})$/
 
 /**
- * What to answer who shows a transaction for a quote that another one has paid: `refusal`, and whether the chain shows a
- * second payment, which is noted. Nothing is told of the first one.
+ * The error for a caller who confirms a quote that another transaction has paid: `refusal`, and whether the chain shows
+ * a second payment, which is recorded. Reveals nothing about the first one.
  */
 export async function refusalOfSecond(
   context: Context,
@@ -151,7 +151,7 @@ export async function refusalOfSecond(
   const payment = await context.sales.reader(leg.network).read(tx, leg)
   if (payment.outcome === 'rejected') return refusal
   if (payment.outcome !== 'found') return secondPaymentUnseen()
-  return (await noteSecond(context, { request, leg, payReqIds: [pay_req_id], payment }))
+  return (await recordSecond(context, { request, leg, payReqIds: [pay_req_id], payment }))
     ? secondPaymentRefused()
     : refusal
 }

@@ -27,7 +27,7 @@ beforeAll(async () => {
     ANCHORS: 'off',
     RUN_JOBS: 'true',
   })
-  // The real time, which PostgreSQL has, too.
+  // The real time, which PostgreSQL uses too.
   instance = testGatewayOf(gateway)
   locker = await instance.locker(ed25519Identity())
 })
@@ -38,7 +38,7 @@ afterAll(async () => {
 
 type Request = () => Promise<Reply<unknown>>
 
-/** What clients do, one of each kind. */
+/** One request of each kind that clients send. */
 function requests(): Request[] {
   let count = 0
   return [
@@ -59,7 +59,7 @@ const attest = (sync = true) => {
   return instance.call(locker.owner, { method: 'POST', path, ops: ['locker:attest'], receiptId })
 }
 
-/** Sends them all, again and again, until `isOver`. */
+/** Sends all of them repeatedly until `isOver`. */
 async function keepSending(isOver: () => boolean): Promise<Reply<unknown>[]> {
   const replies: Reply<unknown>[] = []
   const clients = requests().map(async (request) => {
@@ -69,8 +69,8 @@ async function keepSending(isOver: () => boolean): Promise<Reply<unknown>[]> {
   return replies
 }
 
-/** Every answer is as always, or says that the database is away and when to try again. */
-function expectNoOther(replies: readonly Reply<unknown>[]): void {
+/** Expects each answer to succeed, or to report that the database is unavailable and when to retry. */
+function expectServedOrUnavailable(replies: readonly Reply<unknown>[]): void {
   for (const { status, headers, body } of replies) {
     if (status === 200) continue
     expect([status, headers.get('retry-after')], JSON.stringify(body)).toEqual([503, expect.any(String)])
@@ -84,7 +84,7 @@ async function expectAllWork(): Promise<void> {
   }
 }
 
-it('T-87 while PostgreSQL is killed and started again under load, answers are 503 with Retry-After, and nothing acknowledged is lost', {
+it('T-87 while PostgreSQL is killed and restarted under load, failures are 503 with Retry-After, and no acknowledged write is lost', {
   tags: ['nightly'],
 }, async () => {
   await locker.put('kept', 'acknowledged')
@@ -101,7 +101,7 @@ it('T-87 while PostgreSQL is killed and started again under load, answers are 50
     await expect.poll(async () => (await instance.send('GET', '/health/ready')).status, { interval: 20 }).toBe(200)
     isOver = true
     const replies = await sending
-    expectNoOther(replies)
+    expectServedOrUnavailable(replies)
     expect(replies.some(({ status }) => status === 503)).toBe(true)
   }
   await expectAllWork()
@@ -112,7 +112,7 @@ it('T-87 while PostgreSQL is killed and started again under load, answers are 50
   await expectJobsRun()
 })
 
-/** By their connections, which came back, too. */
+/** Expects jobs to run, whose connections have to recover too. */
 async function expectJobsRun(): Promise<void> {
   await locker.put('later', 'for the job')
   const { body } = await attest(false)
@@ -121,7 +121,7 @@ async function expectJobsRun(): Promise<void> {
   await expect.poll(async () => (await jobs()).attest, { interval: 200 }).toMatchObject({ waiting: 0, running: 0 })
 }
 
-it('T-87 queries that wait for a lock, and requests that wait for a connection, are given up after the times set', {
+it('T-87 queries that wait for a lock, and requests that wait for a connection, end after the configured timeouts', {
   tags: ['nightly'],
 }, async () => {
   const other = await openDatabase<Schema>({ url: server.url, migrations })
@@ -131,12 +131,12 @@ it('T-87 queries that wait for a lock, and requests that wait for a connection, 
   const replies = await Promise.all([...Array.from({ length: 12 }, read), ...requests().map((request) => request())])
   await locking.rollback().execute()
   await other.close()
-  expectNoOther(replies)
+  expectServedOrUnavailable(replies)
   expect(replies.filter(({ status }) => status === 503).length).toBeGreaterThan(12)
   await expectAllWork()
 })
 
-it('T-87 a gateway that finds no database says so in one line, without the password', async () => {
+it('T-87 a gateway without a database reports it in one line, without the password', async () => {
   const env = { SVC_MODE: 'development', DATA_DIR: instance.gateway.context.config.dataDir }
   const DATABASE_URL = 'postgres://svc:secret@127.0.0.1:1/svc'
   const { code, stderr } = await runCommand(['start'], { ...env, DATABASE_URL, PROCESSES: '1' })
