@@ -57,7 +57,7 @@ const RULES: Rule[] = [
       'packages/database/src/queue/pg-boss-engine.ts': 'returns a job that waits until the database is current',
       'packages/database/src/queue/sqlite-engine.ts': 'records the owner of a job; the work itself uses commit',
       'packages/database/src/queue/schedules.ts': 'records when a job is due; the work itself uses commit',
-      'apps/gateway/src/keys/note-signing-key.ts': 'runs at the first start, when nothing can be compared yet',
+      'apps/gateway/src/keys/record-signing-key.ts': 'runs at the first start, when nothing can be compared yet',
       'apps/gateway/src/publication/log/identity.ts': 'writes the name of a log that has signed nothing',
       'apps/gateway/src/continuity/replicas/replica.ts': 'tells replicas that the database is behind',
       'apps/gateway/src/bin/with-operations.ts': 'decides whether a command starts the comparison',

@@ -45,7 +45,7 @@ export async function startGateway(config: Config, secrets: Secrets, overrides: 
     checkResponses: config.mode === 'development',
     baseUrl: config.http.baseUrl,
     trustedProxies: config.http.trustedProxies,
-    admit: createAdmission(config.http.maxRequestsAtOnce, { afterTurn: databaseTurn(context.database.db) }),
+    admit: createAdmission(config.http.maxRequestsAtOnce, { afterTurn: afterQueuedQueries(context.database.db) }),
     badBodyLimit: badBodyLimit(context.rateLimiter, config.limits.perAddress),
     beforeWrite: context.continuity.requireCurrent,
     onAnswer: context.metrics.countAnswer,

@@ -150,7 +150,7 @@ describe('svc delegate and svc delegations', () => {
     ['this delegation has no task', ['delegate', '--no-watch'], 2],
     ['--end stands alone', ['delegations', 'dlg_1', '--end', 'dlg_2'], 2],
     ['is not the id of a delegation', ['delegations', '--end', '..'], 2],
-    ['whose log?', ['delegations', '--log'], 2],
+    ['--log needs a delegation', ['delegations', '--log'], 2],
     ['tasks.tell.url: the port must be 443', ['delegate', '--tell', 'https://example.com:444/hook'], 1],
     ['svc delegations', ['delegations', `dlg_${'0'.repeat(32)}`], 1],
   ])('fail with the message "%s"', async (text, args, exitCode) => {

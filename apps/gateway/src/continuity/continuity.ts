@@ -250,8 +250,8 @@ export function createContinuity(options: ContinuityOptions): Continuity {
     if (isOther) {
       refuseEarlierEnvelopes()
       if (database.dialect === 'sqlite') isReplaced = true
-      log.warn({ database: seen.history }, 'another database answers: it is compared with what was signed')
-      journaling.switchHistory(seen.history)
+      log.warn({ database: identity.history }, 'another database answers: it is compared with what was signed')
+      journaling.switchHistory(identity.history)
     }
     state = 'checking'
     void compare()

@@ -31,7 +31,7 @@ export interface Gaps {
   missing(): Missing
   /** How far the journal was read. */
   ends(): Position[]
-  /** How the database stands to the published log; `failing`: that cannot be read now. */
+  /** How the database compares with the published log; `failing`: the log is unreadable at the moment. */
   log(): LogGap['kind'] | 'ok' | 'failing'
   isChainRead(): boolean
   /** Whether the chain should be read again after a failure. */

@@ -33,7 +33,7 @@ export interface Journaling {
    * The same for documents that have pendingAtLastTick since the last tick; also records in the database how far the journal is.
    */
   tick(): Promise<void>
-  keepNonce(nonce: NonceTable): void
+  saveNonce(nonce: NonceTable): void
   switchHistory(history: string): void
   isFailing(): boolean
   close(): Promise<void>
@@ -170,7 +170,7 @@ export function createJournaling({ place, database, log, now, compareAgain }: Pa
   async function settle(): Promise<void> {
     if (!journal) return
     const loss = await journal.findLoss()
-    if (loss) await writeAgain(loss)
+    if (loss) await rewriteLost(loss)
     const ends = journal.positions().filter(({ file, end }) => known.get(file) !== end)
     const settled = [...written.values()]
     if (settled.length === 0) return
@@ -182,8 +182,11 @@ export function createJournaling({ place, database, log, now, compareAgain }: Pa
     for (const { file, end } of ends) known.set(file, end)
   }
 
-  /** What was written since the file was last seen. The database has what was before, as have backups from now on. */
-  async function writeAgain(loss: Position): Promise<void> {
+  /**
+   * Writes again what was written since the file was last found complete. The database has the earlier part, and
+   * backups from now on have it, too.
+   */
+  async function rewriteLost(loss: Position): Promise<void> {
     log.error(
       { file: loss.file },
       'a file of the journal was removed or shortened while in use: back up the database, which has its contents',
@@ -237,8 +240,8 @@ export function createJournaling({ place, database, log, now, compareAgain }: Pa
       }
     },
     switchHistory(history) {
-      turns++
-      kept = lru(MAX_KEPT)
+      epoch++
+      inJournal = lru(MAX_REMEMBERED)
       known.clear()
       void journal?.switchHistory(history).catch(() => {})
     },

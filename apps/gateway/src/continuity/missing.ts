@@ -68,7 +68,7 @@ export async function compareWithJournal(db: Db, { folder, sealing }: JournalLoc
   for await (const { position, ...read } of readJournal(folder, sealing, from)) {
     ends.set(position.file, position.end)
     if ('problem' in read) unreadable.set(position.file, `${position.file} ${read.problem}`)
-    // Chunks mean nothing without their statements.
+    // Chunks have no meaning without their statements.
     else if (!hasChunks(read.entry)) {
       page.push(JSON.parse(read.entry) as Entry)
       characters += read.entry.length
@@ -84,11 +84,7 @@ export async function compareWithJournal(db: Db, { folder, sealing }: JournalLoc
   const earlier = await compareEarlier(db, folder, from)
   return {
     missing: { ...tally.total(), unreadable: [...unreadable.values()], earlier: earlier.missing },
-    ends: [
-      ...[...ends].map(([file, end]) => ({ file, end })),
-      ...losses.map(({ position }) => position),
-      ...earlier.ends,
-    ],
+    ends: [...[...ends].map(([file, end]) => ({ file, end })), ...losses.map(({ position }) => position), ...earlier.ends],
   }
 }
 

@@ -22,8 +22,8 @@ import { healthIn } from './health.ts'
 import { openRestorable } from './restorable.ts'
 
 /** Commits, and is disconnected before it writes to its journal. */
-function disconnectBeforeJournal<Room extends Context>(context: Room): Room {
-  const commit: Commit<Schema, Noted> = (work) =>
+function disconnectBeforeJournal<Module extends Context>(context: Module): Module {
+  const commit: Commit<Schema, DocumentId> = (work) =>
     writable(context.database.db)
       .transaction()
       .execute(async (tx) => {

@@ -91,7 +91,7 @@ export interface Seller<Quote extends StoredQuote, Bought extends { receipt: Sig
   /** Throws while no payment can be claimed, before the chain is queried. */
   requireCurrent?(): Promise<void>
   /** Records a payment for refund. Returns true when it is recorded: the response then mentions it. */
-  noteRefused?(refused: RefusedPayment): Promise<boolean>
+  recordRefused?(refused: RefusedPayment): Promise<boolean>
 }
 
 /** A quote, and the payment of one of its legs that the chain shows. Not claimed yet. */
@@ -161,8 +161,8 @@ async function readLeg<Quote extends StoredQuote>(
   const payment = await readPayment(seller, tx, [{ request, leg }], payReqIds)
   if (payment.outcome === 'found') return { request, leg, payment }
   const { reason, seen } = payment
-  const isNoted = await seller.recordRefused?.({ request, leg, payReqIds, reason, payment: seen.payment })
-  throw paymentRefused(reason, seen, isNoted)
+  const isRecorded = await seller.recordRefused?.({ request, leg, payReqIds, reason, payment: seen.payment })
+  throw paymentRefused(reason, seen, isRecorded)
 }
 
 export interface Purchase {

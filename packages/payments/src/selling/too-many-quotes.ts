@@ -3,7 +3,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-export const MAX_KEPT_QUOTES = 1_000_000
+export const MAX_UNPAID_QUOTES = 1_000_000
 /** The number of quotes that one query counts. */
 const COUNTED = 10_000
 

@@ -36,7 +36,7 @@ forEachDatabase('a process that is killed during deliveries', (database) => {
     await Promise.all(held.map(({ reached }) => reached))
     await victim.kill()
     for (const { disconnect } of held) disconnect()
-    for (const name of names) expect((await publicBytes(heir, locker, name)).toString()).toBe(name)
+    for (const name of names) expect((await publicBytes(successor, locker, name)).toString()).toBe(name)
 
     // The leases of the killed process expire, then the pause after a failed run.
     for (let hour = 0; hour < 3; hour++) await successor.later(3600)

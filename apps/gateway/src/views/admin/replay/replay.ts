@@ -29,7 +29,7 @@ export interface Examined {
   missing: Missing
   /** How far the journal was read. */
   ends: Position[]
-  /** False where nothing is published, or no node answers. */
+  /** False if nothing is published or no node answers. */
   isChainRead: boolean
   /** How the published log differs from the database's; null if it does not, or cannot be read. */
   log: LogGap | null
