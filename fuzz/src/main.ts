@@ -1,5 +1,5 @@
-// `npm run fuzz [-- --only NAME --minutes 10 --seed 7]`: the properties of every reader of strangers' bytes, and every
-// operation of the services, with made-up input, for a while each. Exits with 1 if anything was found.
+// `npm run fuzz [-- --only NAME --minutes 10 --seed 7]`: the properties of every reader of untrusted bytes, and every
+// operation of the services, with generated input, for a while each. Exits with 1 if anything was found.
 
 import { spawnSync } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
@@ -13,7 +13,7 @@ const { only = '' } = values
 const minutes = Number(values.minutes ?? 1)
 const seed = Number(values.seed ?? Math.floor(Date.now() / 1000))
 const targets = CONTRACT_TARGETS.filter(({ name }) => only === '' || name === only)
-/** Titles of the properties that are meant. */
+/** The titles of the selected properties. */
 const titles = new RegExp(`no made-up input breaks the rules of .*${only}`)
 const files = globSync('{packages,apps}/*/test/**/*.test.ts').filter((file) => titles.test(readFileSync(file, 'utf8')))
 if (targets.length + files.length === 0 || !(minutes > 0) || !Number.isSafeInteger(seed)) {

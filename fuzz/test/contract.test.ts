@@ -1,4 +1,4 @@
-// A short form of what `npm run fuzz -- --only contract-gateway` does for longer; SVC_TEST_SEED makes other requests.
+// A short form of `npm run fuzz -- --only contract-gateway`; SVC_TEST_SEED changes the requests.
 
 import { forAllTests } from '@svc/devnet/for-tests'
 import { describe, expect, inject, it } from 'vitest'
@@ -8,7 +8,7 @@ import { gatewayTarget } from '../src/contract/gateway/target.ts'
 import { type ContractTarget, createRunner } from '../src/contract/run.ts'
 import { s3Target } from '../src/contract/s3/target.ts'
 
-/** Requests with one thing wrong, for each operation. */
+/** The number of requests with one thing wrong, per operation. */
 const WRONG = 2
 
 describe('every operation, past its authentication', () => {
@@ -20,17 +20,17 @@ describe('every operation, past its authentication', () => {
     return runner.result().findings.map(({ problem, input }) => `${problem}\n  ${input}`)
   }
 
-  it('T-125 of the gateway answers as it is declared, succeeds, and changes nothing when it refuses', {
+  it('T-125 of the gateway answers as declared, succeeds, and changes nothing when it rejects a request', {
     tags: ['nightly'],
   }, async () => {
     expect(await findingsOf(gatewayTarget(fixture))).toEqual([])
   })
 
-  it('T-125 of the agent service does, too', async () => {
+  it('T-125 of the agent service does the same', async () => {
     expect(await findingsOf(await agentTarget(fixture))).toEqual([])
   })
 
-  it('T-125 of the S3 endpoint answers with errors that its clients know, and changes nothing when it refuses', async () => {
+  it('T-125 of the S3 endpoint answers with errors that its clients know, and changes nothing when it rejects a request', async () => {
     expect(await findingsOf(s3Target(fixture))).toEqual([])
   })
 })

@@ -19,7 +19,7 @@ const signature = sign(message)
 const [key, msg, sig] = [publicKey, message, signature].map(toHex)
 
 const fixtures = (name: string) => fileURLToPath(new URL(`./fixtures/${name}`, import.meta.url))
-/** Small examples of every shape in which corpora are published. */
+/** Small examples of every form in which corpora are published. */
 const PUBLISHED = fixtures('published')
 const JSON_CASES = (await readCorpora(fixtures('texts'))).json
 
@@ -34,7 +34,7 @@ async function folderOf(files: Record<string, unknown>): Promise<string> {
   return folder
 }
 
-/** The same cases with wrong expectations. Those that no expectation comes with are left out. */
+/** The same cases with wrong expectations. Cases without expectations are omitted. */
 function wrongCorpora({ ed25519, secp256k1, canonical, numbers, encodings, trees }: Corpora): Corpora {
   const [good] = secp256k1.filter(({ isValid, form }) => isValid && form === 'P1363')
   return {
@@ -50,8 +50,8 @@ function wrongCorpora({ ed25519, secp256k1, canonical, numbers, encodings, trees
   }
 }
 
-describe('outside corpora', () => {
-  it('T-129 are recognised by what is in their files, and what is not is named', async () => {
+describe('external corpora', () => {
+  it('T-129 are recognized by the content of their files, and unknown files are named', async () => {
     const wycheproof = (curve: string) => ({
       algorithm: 'EDDSA',
       testGroups: [{ publicKey: { curve, pk: key }, tests: [{ tcId: 1, msg, sig, result: 'valid' }] }],
@@ -91,7 +91,7 @@ describe('outside corpora', () => {
     ])
   })
 
-  it('T-129 hold in our packages, and a case that does not is told', async () => {
+  it('T-129 pass in our packages, and a failed case is reported', async () => {
     const signed = { name: 'good', publicKey, message, signature, isValid: true }
     const corpora: Corpora = { ...emptyCorpora(), json: JSON_CASES, ed25519: [signed] }
     const outcomes = await checkInPackages(examples(), corpora, null)
@@ -127,7 +127,7 @@ describe('outside corpora', () => {
     ])
   })
 
-  it('T-129 are read in the shapes in which they are published, and a broken file stops no other', async () => {
+  it('T-129 are read in their published forms, and a broken file does not stop the others', async () => {
     const folder = await folderOf({
       '.git/config': 'y',
       'README.txt': 'What this is.',
@@ -157,7 +157,7 @@ describe('outside corpora', () => {
     expect([alone.urls.length, alone.unread]).toEqual([cases.urls.length - 1, []])
   })
 
-  it('T-129 are read by our packages as they say, or refused by rule, and a case that is not is told', async () => {
+  it('T-129 are read by our packages as expected, or rejected by rule, and a failed case is reported', async () => {
     const corpora = await readCorpora(PUBLISHED)
     const outcomes = await checkInPackages(examples(), { ...corpora, json: [] }, null)
     expect(outcomes.flatMap(({ problems }) => problems)).toEqual([])
@@ -170,7 +170,7 @@ describe('outside corpora', () => {
     const { texts, urls } = await readCorpora(PUBLISHED)
     const outcomes = await checkEntryPoints({ ...emptyCorpora(), texts, urls }, [dialect])
     const urlsToo = dialect === 'sqlite' ? ['URLs, fetch-and-store, mirrors and webhooks'] : []
-    const uses = ['tags', 'tags to refuse', 'names in lists', 'names at every door', 'names to refuse']
+    const uses = ['tags', 'rejected tags', 'names in lists', 'names at every endpoint', 'rejected names']
     expect(outcomes.map(({ kind }) => kind)).toEqual([
       ...uses.map((use) => `strings, as ${use} on ${dialect}`),
       ...urlsToo,
@@ -178,11 +178,11 @@ describe('outside corpora', () => {
     return outcomes.flatMap(({ problems }) => problems)
   }
 
-  it('T-06 are names and tags at every door as they are, and URLs that call nothing of ours', async () => {
+  it('T-06 are unchanged names and tags at every endpoint, and URLs that call nothing of ours', async () => {
     expect(await throughEntryPoints('sqlite')).toEqual([])
   })
 
-  it('T-06 are names and tags as they are on PostgreSQL, too', { tags: ['nightly'] }, async () => {
+  it('T-06 are unchanged names and tags on PostgreSQL, too', { tags: ['nightly'] }, async () => {
     expect(await throughEntryPoints('postgres')).toEqual([])
   })
 
@@ -190,12 +190,14 @@ describe('outside corpora', () => {
     const outcomes = await checkOverHttp(JSON_CASES)
     expect(outcomes.flatMap(({ problems }) => problems)).toEqual([])
     const [bodies, envelopes, headers] = outcomes.map(({ cases }) => cases)
-    const inHeader = JSON_CASES.length - 1 // without the one that is empty
+    const inHeader = JSON_CASES.length - 1 // without the empty one
     expect([envelopes, headers]).toEqual([inHeader, 4 * inHeader])
     expect(bodies).toBeGreaterThan(50 * JSON_CASES.length)
   })
 
-  it('T-129 end with what held by kind, or say that nothing was to run', { tags: ['nightly'] }, async () => {
+  it('T-129 end with the passed cases by kind, or report that there was nothing to run', {
+    tags: ['nightly'],
+  }, async () => {
     const program = new URL('../src/corpora/main.ts', import.meta.url)
     const run = async (...args: string[]) => {
       const { code, stderr, stdout } = await startProcess(program, { args, env: { CHROMIUM_PATH: '/nonexistent' } })

@@ -1,14 +1,14 @@
-// Holds an answer against what the interface description declares.
+// Compares an answer with the interface description.
 
 import { ERROR_STATUS, ErrorBody, type ErrorCode, errorStatus } from '@svc/api/errors'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { Answer } from './exchange.ts'
 import type { DeclaredAnswer, Description, Operation, Schema } from './operation.ts'
 
-/** What is wrong with an answer; null if nothing is. */
+/** The problem of an answer; null if there is none. */
 export type CheckAnswer = (operation: Operation, answer: Answer) => string | null
 
-/** Any request may be answered so, before it is known what it asks for. */
+/** Errors that any request may get, before its operation is known. */
 const GENERAL_CODES: readonly string[] = [
   'not_found',
   'method_not_allowed',
@@ -20,7 +20,7 @@ const GENERAL_CODES: readonly string[] = [
   'headers_too_large',
 ] satisfies ErrorCode[]
 
-/** A 5xx that the request itself brings about. */
+/** A 5xx that the request itself causes. */
 const OWN_5XX: readonly string[] = ['tx_not_found_on_chain', 'LOCKER_CAPACITY_EXCEEDED'] satisfies ErrorCode[]
 
 export function answerCheck({ components }: Pick<Description, 'components'>): CheckAnswer {
@@ -67,7 +67,7 @@ export function answerCheck({ components }: Pick<Description, 'components'>): Ch
       return `${code} with ${status}`
     const declared = operation.answers[status]?.codes.includes(code) ?? false
     if (!declared && !GENERAL_CODES.includes(code)) return `${code} is not declared`
-    return status >= 500 && !OWN_5XX.includes(code) ? `${code}, a fault of ours` : null
+    return status >= 500 && !OWN_5XX.includes(code) ? `${code}, our own fault` : null
   }
 
   return (operation, answer) => {
@@ -86,12 +86,12 @@ export function answerCheck({ components }: Pick<Description, 'components'>): Ch
 
 const DOCUMENT = 'openapi.json'
 
-/** With references that lead to the document, which is then compiled once. */
+/** With absolute references to the document, which is then compiled once. */
 function absolute(schema: Schema): Schema {
   return JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#/', `"$ref":"${DOCUMENT}#/`)) as Schema
 }
 
-/** Whether the request was accepted as it is: a 402 with something to pay is what was asked for. */
+/** Whether the request was accepted: a 402 with an offer is the expected answer of a quote. */
 export function isSuccess(answer: Answer): boolean {
   return answer.status < 400 || isQuote(answer)
 }
@@ -102,7 +102,7 @@ function isQuote(answer: Answer): boolean {
   )
 }
 
-/** Of refused payment credentials, whose codes have other statuses elsewhere. */
+/** The type of rejected payment credentials, whose codes have other statuses elsewhere. */
 const PROBLEM_TYPE = 'application/problem+json'
 const BODYLESS = [201, 204, 304, 307]
 

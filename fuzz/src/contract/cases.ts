@@ -1,4 +1,4 @@
-// The requests that are sent to an operation: as it is declared, and with one thing wrong.
+// The requests that are sent to an operation: as declared, and with one thing wrong.
 
 import * as fc from 'fast-check'
 import { type Credential, type Draft, draftOf, type Given, queryPairs, sentBy, textOf } from './draft.ts'
@@ -7,14 +7,14 @@ import { changesOf, headerText, STRANGE } from './mutations.ts'
 import type { Operation, Schema } from './operation.ts'
 import { propertiesOf, requiredOf, valuesOf } from './values.ts'
 
-/** Values that mean something, by the name of the input. */
+/** Meaningful values, by the name of the input. */
 export type Words = Readonly<Record<string, readonly unknown[]>>
 
 /** One request to make. */
 export interface Case {
-  /** Of optional inputs, which are added and with what. */
+  /** The optional inputs to add, with their values. */
   optional: Readonly<Record<string, unknown>>
-  /** Which of all changes is made; null for none. */
+  /** The number of the change to make; null for none. */
   change: number | null
   /** Whether the credential is changed instead of the request. */
   ofCredential: boolean
@@ -23,7 +23,7 @@ export interface Case {
 
 export type MakeCases = (seed: number, wrong: number) => Case[]
 
-/** The plain request, valid ones with more inputs, and `wrong` that have one thing wrong. */
+/** The plain request, valid ones with more inputs, and `wrong` requests with one thing wrong. */
 export function casesOf(operation: Operation, words: Words): MakeCases {
   const meaningful = optionalInputs(operation, (name) => wordsFor(name, words))
   const any = optionalInputs(operation, (name, schema) => [...wordsFor(name, words), valuesOf(schema)])
@@ -50,7 +50,7 @@ function wordsFor(name: string, words: Words): fc.Arbitrary<unknown>[] {
   return known ? [fc.constantFrom(...known)] : []
 }
 
-/** Some of the optional inputs, each with one of its values; those that have none are left out. */
+/** Some of the optional inputs, each with one of its values; inputs without values are omitted. */
 function optionalInputs(
   { parameters, body }: Operation,
   valuesFor: (name: string, schema: Schema) => fc.Arbitrary<unknown>[],
@@ -66,7 +66,7 @@ function optionalInputs(
   return fc.record(all, { requiredKeys: [] })
 }
 
-/** What the recipe says stays as it is. */
+/** The recipe's own inputs stay unchanged. */
 function withOptional(draft: Draft, optional: Case['optional']): Draft {
   const filled = structuredClone(draft)
   for (const [place, value] of Object.entries(optional)) {
@@ -80,7 +80,7 @@ function withOptional(draft: Draft, optional: Case['optional']): Draft {
   return filled
 }
 
-/** The request of a case, and in words how it differs from the plain one. */
+/** The request of a case, and a description of its difference from the plain one. */
 export function requestOf(
   operation: Operation,
   given: Given,

@@ -1,19 +1,19 @@
-// A request before it is signed: what a recipe gives, and what changes are made to.
+// A request before it is signed: the inputs of a recipe, to which changes are made.
 
 import type { Sent } from './exchange.ts'
 import type { Operation } from './operation.ts'
 
-/** The headers that authenticate a request as it is sent; some of them cover other headers. */
+/** The headers that authenticate a request; some of them cover other headers. */
 export type Credential = (request: Omit<Sent, 'headers'>, headers: Draft['headers']) => Record<string, string>
 
-/** What an operation needs to succeed. */
+/** The inputs that an operation needs to succeed. */
 export interface Given {
   path?: Readonly<Record<string, string>>
   query?: Readonly<Record<string, unknown>>
   headers?: Readonly<Record<string, string>>
-  /** Bytes are sent as they are, anything else as JSON. */
+  /** Bytes are sent unchanged, any other value as JSON. */
   body?: unknown
-  /** Instead of the one that the security scheme of the operation asks for. */
+  /** Replaces the credential of the operation's security scheme. */
   credential?: Credential
 }
 
@@ -35,7 +35,7 @@ export function draftOf({ path = {}, query = {}, headers = {}, body }: Given): D
   }
 }
 
-/** Each item of a list is a parameter of its own. */
+/** Each item of a list is a separate parameter. */
 export function queryPairs(name: string, value: unknown): [string, string][] {
   const values = Array.isArray(value) ? value : [value]
   return values.map((item) => [encode(name), encode(textOf(item))])
@@ -46,7 +46,7 @@ export function textOf(value: unknown): string {
 }
 
 export const encode = (text: string) => encodeURIComponent(text.toWellFormed())
-/** With the slashes of a name that has folders. */
+/** Keeps the slashes of names with folders. */
 const encodePath = (text: string) => text.split('/').map(encode).join('/')
 
 export function sentBy({ method, path }: Operation, draft: Draft, credential: Credential): Sent {

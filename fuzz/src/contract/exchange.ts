@@ -1,11 +1,11 @@
-// One request and its answer, byte for byte: `fetch` would tidy up paths and headers.
+// One request and its answer, byte for byte: `fetch` would normalize paths and headers.
 
 import { once } from 'node:events'
 import { Agent, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http'
 
 export interface Sent {
   method: string
-  /** Path and query as they are sent. */
+  /** The path and query as sent. */
   target: string
   headers: Record<string, string>
   body: Uint8Array | null
@@ -22,7 +22,7 @@ export interface Line {
   close(): void
 }
 
-/** No answer takes so long, however busy the machine is. */
+/** No answer takes this long, however busy the machine is. */
 const HANGS_MS = 60_000
 
 export function openLine(baseUrl: string): Line {
@@ -44,7 +44,7 @@ export function openLine(baseUrl: string): Line {
   }
 }
 
-/** For a report: enough to send it again. */
+/** For a report: enough to send the request again. */
 export function shown({ method, target, headers, body }: Sent): string {
   const text = body === null ? '' : ` ${JSON.stringify(Buffer.from(body).toString()).slice(0, 1500)}`
   return `${method} ${target.slice(0, 1500)} ${JSON.stringify(headers).slice(0, 1500)}${text}`

@@ -1,4 +1,4 @@
-// Requests with one thing wrong: left out, added, of another type, at a border, too long, strange.
+// Requests with one thing wrong: missing, added, of another type, at a limit, too long, strange.
 
 import * as fc from 'fast-check'
 import { type Draft, encode, queryPairs, textOf } from './draft.ts'
@@ -41,12 +41,12 @@ const NUMBERS = [0, -0, -1, 1.5, 1e308, 2 ** 31, 2 ** 32, 2 ** 53, -(2 ** 63)]
 const LONG = ['a'.repeat(513), 'ä'.repeat(2000), '/'.repeat(300), 'a/'.repeat(700)]
 const DEEP = JSON.parse('['.repeat(60) + ']'.repeat(60)) as unknown
 
-/** Lone surrogates, too. */
+/** Includes lone surrogates. */
 const ANY_TEXT = fc
   .array(fc.noBias(fc.nat(0x10ffff)), { maxLength: 40 })
   .map((points) => String.fromCodePoint(...points))
 
-/** What nobody who read the interface would send. */
+/** Values that no reader of the interface would send. */
 export const STRANGE: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom<unknown>(...NAMES, ...TEXTS, ...NUMBERS, ...LONG, DEEP, null, true, [], {}, ''),
   ANY_TEXT,
@@ -54,7 +54,7 @@ export const STRANGE: fc.Arbitrary<unknown> = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
 )
 
-/** Every way to make one thing of a request wrong; `strange` is put in each place. */
+/** Every way to make one thing of a request wrong; `strange` is inserted at each position. */
 export function changesOf(operation: Operation, draft: Draft, strange: unknown): Change[] {
   return [
     ...pathChanges(operation, draft, strange),
@@ -114,7 +114,7 @@ function headerChanges({ parameters }: Operation, draft: Draft, strange: unknown
     })
 }
 
-/** As a client can send it. */
+/** The form in which a client can send it. */
 export function headerText(text: string): string {
   return text.replace(/[^\t\x20-\x7e\x80-\xff]/g, '?').trim()
 }
@@ -132,15 +132,15 @@ function bodyChanges({ body: schema, takesBytes }: Operation, draft: Draft, stra
     bytes('cut off', own.subarray(0, -1)),
     bytes('cut in half', own.subarray(own.length / 2)),
     bytes('twice', Buffer.concat([own, own])),
-    bytes('with something before it', Buffer.concat([Buffer.from(textOf(strange).slice(0, 3)), own])),
+    bytes('with extra bytes before it', Buffer.concat([Buffer.from(textOf(strange).slice(0, 3)), own])),
     bytes('of 9,000 spaces', ' '.repeat(9000)),
     bytes('not UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])),
     bytes('in another form', 'a=b', { 'content-type': 'application/x-www-form-urlencoded' }),
-    bytes('with a type that is none', '{}', { 'content-type': 'json' }),
+    bytes('with an invalid type', '{}', { 'content-type': 'json' }),
     bytes('packed', '{}', { ...JSON_TYPE, 'content-encoding': 'gzip' }),
     { what: 'no body', draft: { ...draft, body: null } },
   ]
-  if (schema === null) return takesBytes ? whole : [bytes('that nobody asked for', '{"a":1}')]
+  if (schema === null) return takesBytes ? whole : [bytes('that is not expected', '{"a":1}')]
   return [
     ...whole,
     ...fieldChanges(schema, json, strange).map(({ what, value }) => ({
@@ -157,7 +157,7 @@ interface ChangedValue {
   value: unknown
 }
 
-/** The same value with one thing in it changed, however deep. */
+/** The same value with one change, at any depth. */
 function fieldChanges(schema: Schema, value: unknown, strange: unknown): ChangedValue[] {
   if (Array.isArray(value)) {
     const [first, ...rest] = value

@@ -1,4 +1,4 @@
-// The operations of a service, read from the OpenAPI document that it serves.
+// The operations of a service, read from its OpenAPI document.
 
 export type Schema = { readonly [keyword: string]: unknown }
 
@@ -10,7 +10,7 @@ export interface Parameter {
 }
 
 export interface DeclaredAnswer {
-  /** By content type; empty where an answer has no body. */
+  /** By content type; empty when an answer has no body. */
   content: Readonly<Record<string, Schema>>
   headers: Readonly<Record<string, string>>
   /** Codes that an error of this status may have. */
@@ -22,10 +22,10 @@ export interface Operation {
   method: string
   /** With `{name}` for parameters. */
   path: string
-  /** The security scheme that is used; null for operations that need none. */
+  /** The security scheme in use; null for operations without one. */
   security: string | null
   parameters: readonly Parameter[]
-  /** Of a JSON body; null where none is taken. */
+  /** The schema of a JSON body; null when none is accepted. */
   body: Schema | null
   takesBytes: boolean
   answers: Readonly<Record<string, DeclaredAnswer>>
@@ -36,7 +36,7 @@ export interface Description {
   components: Components
 }
 
-/** With the schemas that others refer to. */
+/** The shared schemas, which others reference. */
 interface Components {
   schemas: Readonly<Record<string, Schema>>
 }
@@ -97,7 +97,7 @@ function readAnswer({ content = {}, headers = {}, 'x-error-codes': codes = [] }:
   }
 }
 
-/** With what it refers to in its place. No request has a schema that refers to itself. */
+/** Replaces references by their schemas. No request has a recursive schema. */
 function whole(schema: Schema, components: Components): Schema {
   const inside = (part: unknown): unknown => {
     if (Array.isArray(part)) return part.map(inside)

@@ -1,4 +1,5 @@
-// A request that an operation accepts: inputs by their usual names, made-up ones where any will do, and its recipe.
+// A request that an operation accepts: inputs by their usual names, generated ones where any value is valid, and its
+// recipe.
 
 import * as fc from 'fast-check'
 import type { Credential, Given } from './draft.ts'
@@ -18,7 +19,7 @@ export type Prepared = Given & { credential: Credential }
 const NONE: Credential = () => ({})
 
 export function preparedBy({ values, credentials, recipes }: Known) {
-  /** The same each time. */
+  /** Deterministic. */
   const madeUp = new Map<Schema, unknown>()
 
   function usual(name: string, schema: Schema): unknown {

@@ -1,4 +1,4 @@
-// Sends made-up requests of every operation, one after the other, and looks at each answer and at what it changed.
+// Sends generated requests of every operation, one after the other, and checks each answer and its changes.
 
 import { hash } from 'node:crypto'
 import type { ChangeLog } from '@svc/devnet/change-log'
@@ -9,32 +9,32 @@ import type { Operation } from './operation.ts'
 import type { Prepared } from './prepare.ts'
 
 interface Finding {
-  /** What is wrong, in one line. */
+  /** The problem, in one line. */
   problem: string
-  /** How to see it again. */
+  /** How to reproduce it. */
   input: string
 }
 
 export interface ContractResult {
   cases: number
   findings: Finding[]
-  /** What a reader should know of a run that found nothing, in one line. */
+  /** Remarks about a run without findings, in one line. */
   note: string
 }
 
-/** A running service, and what its operations need to succeed. */
+/** A running service, and the inputs with which its operations succeed. */
 export interface ContractTarget {
   operations: readonly Operation[]
   line: Line
   check: CheckAnswer
-  /** Asked again after a success, because some things can be done once. */
+  /** Called again after a success, because some operations succeed only once. */
   prepare(operation: Operation): Promise<Prepared>
-  /** The same about a locker in another condition, by its name; null for operations that are about none. */
+  /** The same for a locker in another condition, by its name; null for operations that are not about a locker. */
   conditions: Readonly<Record<string, (operation: Operation) => Promise<Prepared | null>>>
   changes: ChangeLog
-  /** Tables that a refused request may change, and why. */
+  /** Tables that a rejected request may change, and why. */
   mayChange: Readonly<Record<string, string>>
-  /** Values of optional inputs that mean something, by their names. */
+  /** Meaningful values of optional inputs, by their names. */
   words: Words
   /** Operations that cannot succeed here, and why. */
   unreached: Readonly<Record<string, string>>
@@ -48,11 +48,11 @@ interface State {
 
 /** Methods that use nothing up. */
 const READING = ['GET', 'HEAD']
-/** The same problem of the same operation is told so often. */
+/** The same problem of the same operation is reported this often. */
 const SAME_FINDINGS = 2
 
 interface Runner {
-  /** Sends each operation a plain request, some with more inputs, and so many with one thing wrong. */
+  /** Sends each operation a plain request, some with more inputs, and this many with one thing wrong. */
   round(number: number, seed: number, wrong: number): Promise<void>
   result(): ContractResult
 }
@@ -96,7 +96,7 @@ export function createRunner(target: ContractTarget): Runner {
     if (!READING.includes(operation.method)) state.prepared = null
   }
 
-  /** One condition each time. */
+  /** One condition per call. */
   async function makeWithCondition(operation: Operation, random: number): Promise<void> {
     const conditions = Object.entries(target.conditions)
     const [name, prepare] = conditions[random % conditions.length] ?? []

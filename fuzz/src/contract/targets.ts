@@ -7,7 +7,7 @@ import { s3Target } from './s3/target.ts'
 
 interface RunOptions {
   seconds: number
-  /** The same seed makes the same cases. */
+  /** The same seed creates the same cases. */
   seed: number
 }
 

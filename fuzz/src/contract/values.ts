@@ -1,9 +1,9 @@
-// Values that a JSON schema allows, and the values at its borders that it does not.
+// Values that a JSON schema allows, and values just outside its limits.
 
 import * as fc from 'fast-check'
 import type { Schema } from './operation.ts'
 
-/** How deep made-up values go; the interface has nothing deeper. */
+/** The depth of generated values; the interface has nothing deeper. */
 const MAX_ITEMS = 3
 
 /** Of several scripts, of one to four bytes, joined and combining ones. The library's own table takes seconds to make. */
@@ -48,7 +48,7 @@ function objectsOf(schema: Schema): fc.Arbitrary<unknown> {
   return fc.record(all, { requiredKeys: requiredOf(schema) })
 }
 
-/** What is one step outside of a schema, and the longest and largest that are inside. */
+/** Values one step outside a schema, and the longest and largest inside. */
 export function bordersOf(schema: Schema): unknown[] {
   const { type, minimum, maximum, minLength, maxLength, minItems, maxItems, enum: words, items } = schema
   const numbers = [minimum, maximum].filter((border) => typeof border === 'number')
@@ -67,7 +67,7 @@ export function bordersOf(schema: Schema): unknown[] {
   return borders
 }
 
-/** Fields of an object; empty for anything else. */
+/** The fields of an object; empty for any other schema. */
 export function propertiesOf({ properties = {} }: Schema): Record<string, Schema> {
   return properties as Record<string, Schema>
 }

@@ -11,11 +11,11 @@ import type { Examples } from './readers.ts'
 import { RULED_KINDS, type RuledKind } from './rules/rules.ts'
 
 const ARGUMENTS = ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update']
-/** Of cases that are handed to a page in one message. */
+/** The number of cases in one message to a page. */
 const AT_ONCE = 5000
 
 export interface BrowserAnswer extends PageAnswer {
-  /** By kind: what is wrong with each case. */
+  /** The problems of each case, by kind. */
   problems: Record<RuledKind, (string | null)[]>
 }
 

@@ -1,6 +1,6 @@
-// The cases of outside corpora, whatever file they came in.
+// The cases of external corpora, in a common form.
 
-/** `y_…` must be parsed, `n_…` refused, `i_…` either. */
+/** `y_…` must be parsed, `n_…` rejected, `i_…` either. */
 export interface JsonCase {
   name: string
   bytes: Uint8Array
@@ -11,9 +11,9 @@ export interface SignatureCase {
   publicKey: Uint8Array
   message: Uint8Array
   signature: Uint8Array
-  /** What the corpus says our rule must say; null where it says nothing. */
+  /** The outcome that the corpus requires of our rule; null when it requires none. */
   isValid: boolean | null
-  /** Of the private key, where the corpus has it: our signature must be the same. */
+  /** Hex of the private key, if the corpus has it: our signature must be the same. */
   seed?: Uint8Array
 }
 
@@ -35,7 +35,7 @@ export interface CanonicalCase {
   output: string
 }
 
-/** A double by its bits, in hex, and how it is written. */
+/** A double by its bits, in hex, and its text. */
 export interface NumberCase {
   name: string
   bits: string
@@ -51,11 +51,11 @@ export interface TextCase {
 export interface UrlCase {
   name: string
   url: string
-  /** What it is read as; null where it must be refused, undefined where the corpus does not say. */
+  /** The expected reading; null when it must be rejected, undefined when the corpus does not state it. */
   href?: string | null
 }
 
-/** A text and its bytes in hex, null where it must be refused. */
+/** A text and its bytes in hex, null when it must be rejected. */
 export interface EncodingCase {
   name: string
   encoding: 'base58' | 'base64'
@@ -63,14 +63,14 @@ export interface EncodingCase {
   bytes: string | null
 }
 
-/** A proof of a tree after RFC 6962. Hashes are hex. */
+/** A proof of a tree of RFC 6962. Hashes are hex. */
 export interface TreeCase {
   name: string
   claim:
     | { index: number; size: number; leaf: string; root: string }
     | { earlier: { size: number; root: string }; later: { size: number; root: string } }
   proof: string[]
-  /** Null where the corpus does not say, or implementations differ. */
+  /** Null when the corpus does not state it, or implementations differ. */
   holds: boolean | null
 }
 
@@ -101,7 +101,7 @@ export const KINDS: Record<Kind, string> = {
 }
 
 export type Corpora = { [K in Kind]: Cases[K][] } & {
-  /** Files, and parts of files, that hold nothing that is read here, and why. */
+  /** Files, and parts of files, without usable cases, and the reason. */
   unread: string[]
 }
 
@@ -120,14 +120,14 @@ export function emptyCorpora(): Corpora {
   }
 }
 
-/** What one kind of reader made of its cases. */
+/** The result of one kind of reader with its cases. */
 export interface Outcome {
-  /** What was read, a comma, and by what. */
+  /** What was read, a comma, and the reader. */
   kind: string
   cases: number
   held: number
-  /** At least one line for each case that did not hold. */
+  /** At least one line for each failed case. */
   problems: string[]
-  /** What to know about those that held. */
+  /** Remarks about the passed cases. */
   notes: string[]
 }

@@ -5,7 +5,7 @@ import { ed25519Signer } from '@svc/protocol/keys'
 import { SIGNING_KEYS_SCHEMA } from '@svc/protocol/names'
 import type { Examples } from './readers.ts'
 
-/** Good documents, to which a case is added. */
+/** Valid documents, to which a case is added. */
 export function examples(): Examples {
   const public_key_hex = toHex(ed25519Signer(new Uint8Array(32).fill(7)).publicKey)
   const key = { key_id: issuerKeyId(public_key_hex), alg: 'ed25519', public_key_hex, use: 'receipt', status: 'active' }

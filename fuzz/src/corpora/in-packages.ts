@@ -1,4 +1,4 @@
-// The cases in our own packages: on a server, with the modules for browsers, and in Chromium. All verdicts must be one.
+// The cases in our own packages: on a server, with the modules for browsers, and in Chromium. All verdicts must agree.
 
 import { equalBytes } from '@svc/protocol/bytes'
 import * as forBrowsers from '@svc/protocol/crypto-noble'
@@ -11,7 +11,7 @@ import { type Examples, type JsonReader, jsonReaders, type Objection, readAll } 
 import { problemsBy, RULED_KINDS, type RuledKind } from './rules/rules.ts'
 import { verdictsOn } from './signatures.ts'
 
-/** `inPage` is what Chromium says of the same cases; null where it was not asked. */
+/** `inPage` is Chromium's result for the same cases; null when it was not run. */
 export async function checkInPackages(
   examples: Examples,
   corpora: Corpora,
@@ -47,7 +47,7 @@ function ruledOutcome(kind: RuledKind, corpora: Corpora, inPage: BrowserAnswer |
   return outcomeOf(`${KINDS[kind]}, our packages`, problems)
 }
 
-/** `problems` are those of each case. */
+/** `problems` lists the problems of each case. */
 function outcomeOf(kind: string, problems: readonly string[][], notes: string[] = []): Outcome {
   const held = problems.filter((lines) => lines.length === 0).length
   return { kind, cases: problems.length, held, problems: problems.flat(), notes }
@@ -62,7 +62,7 @@ function readerOutcome(
   const problems = cases.map((one, i) => {
     const objection = found[i] ?? null
     const bytes = document(one.bytes)
-    // Inside of another document, a case may mean something else: only the strict reader can say.
+    // Inside another document, a case may mean something else: only the strict reader can decide.
     const asked = bytes === one.bytes ? one : { name: '', bytes }
     const problem = jsonProblem(asked, objection)
     const differs = inPage !== null && inPage[i] !== objection

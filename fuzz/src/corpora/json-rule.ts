@@ -1,14 +1,15 @@
-// What our rule says of a JSON case: the grammar of RFC 8259, and what parsers disagree about is refused (ADD-05).
+// The verdict of our rule on a JSON case: the grammar of RFC 8259, except that input on which parsers disagree is
+// rejected (ADD-05).
 
 import type { JsonCase } from './cases.ts'
 import { CRASHED, type Objection, strictObjection } from './readers.ts'
 
-/** Texts of the grammar that are refused all the same. */
+/** Texts of the grammar that are rejected anyway. */
 const BY_RULE = /stands twice|nested deeper than|number out of range/
-/** Places differ in how much they read. */
+/** Readers differ in their limits. */
 const BY_LIMIT = /more than \d+ values|longer than|too_large/
 
-/** What is wrong with this objection to a case; null where it is right. */
+/** The problem with this objection to a case; null when it is right. */
 export function jsonProblem({ name, bytes }: JsonCase, objection: Objection): string | null {
   if (objection?.startsWith(CRASHED)) return objection
   const [, kind] = /(?:^|[/\\])([yni])_[^/\\]*$/.exec(name) ?? []
@@ -20,7 +21,7 @@ export function jsonProblem({ name, bytes }: JsonCase, objection: Objection): st
   return `${objection ?? 'was parsed'}, but the strict reader says ${strict ?? 'nothing'}`
 }
 
-/** Whether a text that must be parsed is refused by our rule. */
+/** Whether our rule rejects a text that must be parsed. */
 export function isRefusedByRule({ name, bytes }: JsonCase): boolean {
   return /(?:^|[/\\])y_/.test(name) && strictObjection(bytes) !== null
 }

@@ -1,5 +1,5 @@
-// `npm run corpora -- FOLDER`: other people's test cases, each given to everything of ours that reads such bytes. Exits
-// with 1 if one did not hold, and with 2 if there was nothing to run.
+// `npm run corpora -- FOLDER`: external test cases, each given to every reader of such bytes in this repository. Exits
+// with 1 if a case failed, and with 2 if there was nothing to run.
 
 import { KINDS, type Kind } from './cases.ts'
 import { readCorpora } from './read-folder.ts'

@@ -1,4 +1,4 @@
-// The operations that take a body, from the documents that the services themselves serve.
+// The operations that accept a body, from the documents that the services serve.
 
 export interface Operation {
   /** The address of the service. */
@@ -7,13 +7,13 @@ export interface Operation {
   method: string
   /** With `{name}` for parameters. */
   path: string
-  /** The first scheme that is named; null where nothing is needed besides the path. */
+  /** The first scheme in the list; null when only the path is needed. */
   security: string | null
-  /** Of the envelope. */
+  /** The ops of the envelope. */
   ops: string[]
-  /** Whether the body is JSON; else it is bytes, or not used. */
+  /** Whether the body is JSON; otherwise it is bytes, or unused. */
   takesJson: boolean
-  /** Query values that must be there. */
+  /** Required query values. */
   query: Record<string, string>
 }
 
@@ -47,7 +47,7 @@ function operationOf(url: string, method: string, path: string, described: Descr
     method,
     path,
     security: Object.keys(security[0] ?? {})[0] ?? null,
-    // Where one of several is enough, they are joined by `or`.
+    // When one of several is enough, they are joined by `or`.
     ops: (described['x-required-ops'] ?? []).map((op) => op.split(' or ', 1)[0] as string),
     takesJson: requestBody !== undefined && 'application/json' in requestBody.content,
     query: Object.fromEntries(needed.map(({ name, example }) => [name, String(example ?? 'x')])),

@@ -6,7 +6,7 @@ import { checkInPackages } from './in-packages.ts'
 import { checkOverCli } from './over-cli.ts'
 import { checkOverHttp } from './over-http.ts'
 
-/** What every reader makes of the cases, as soon as it is known. A place that cannot be started stops no other. */
+/** The result of every reader, as soon as it is known. A reader that cannot be started does not stop the others. */
 export async function* outcomes(corpora: Corpora): AsyncGenerator<Outcome> {
   const good = examples()
   const { json, texts, urls } = corpora

@@ -1,4 +1,4 @@
-// JSON cases as files that `svc verify` is given: alone, and inside of a good bundle.
+// JSON cases as files for `svc verify`: alone, and inside a valid bundle.
 
 import { spawn } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -20,7 +20,7 @@ interface Judged {
   bundles: { refused: Refused | null }[]
 }
 
-/** The readers whose documents are bundles or envelopes, and the refusals that say something about JSON there. */
+/** The readers whose documents are bundles or envelopes, and the rejections there that concern JSON. */
 const READERS: Record<string, (refused: Refused) => boolean> = {
   bundle: ({ code }) => code === 'not_strict_json',
   'field of a bundle': () => true,
@@ -68,7 +68,7 @@ function problemsOf(
 /** As many as fit into the arguments of one run. */
 const AT_ONCE = 500
 
-/** What the program wrote, where that is no answer. */
+/** The output of the program when it is not a result. */
 async function verified(folder: string, texts: readonly Uint8Array[]): Promise<Judged | string> {
   const judged: Judged = { bundles: [] }
   for (let at = 0; at < texts.length; at += AT_ONCE) {

@@ -1,5 +1,5 @@
-// JSON cases as bodies of every operation, as signed envelopes, and in headers. What a service says must be what the
-// strict reader says.
+// JSON cases as bodies of every operation, as signed envelopes, and in headers. A service must agree with the strict
+// reader.
 
 import { type JsonCase, KINDS, type Outcome } from './cases.ts'
 import { jsonProblem } from './json-rule.ts'
@@ -9,7 +9,7 @@ import { type Answer, type Send, type Services, startServices } from './services
 export async function checkOverHttp(cases: readonly JsonCase[]): Promise<Outcome[]> {
   const services = await startServices()
   const headers = Object.entries(services.inHeaders).map(([name, send]): Place => [name, send, null])
-  // An empty header is none.
+  // An empty header counts as no header.
   const inHeader = cases.filter(({ bytes }) => bytes.length > 0 && bytes.length <= MAX_IN_HEADER)
   try {
     return [
@@ -26,10 +26,10 @@ export async function checkOverHttp(cases: readonly JsonCase[]): Promise<Outcome
   }
 }
 
-/** Longer ones are cut off with their connection, before any answer. */
+/** Longer headers end the connection before any answer. */
 const MAX_IN_HEADER = 8192
 
-/** Null for a place where only the status tells. */
+/** Null for a place where only the status is known. */
 type Judge = ((answer: Answer) => Objection) | null
 type Place = [name: string, send: Send, judge: Judge]
 
@@ -74,7 +74,7 @@ async function problemAt(send: Send, judge: Judge, { name, bytes }: JsonCase): P
     return `${CRASHED} no answer: ${error}`
   }
   if (answer.status >= 500) return `${answer.status} ${answer.text.slice(0, 200)}`
-  // No body at all is read as an empty object.
+  // A missing body is read as an empty object.
   if (!judge || bytes.length === 0) return null
   return jsonProblem({ name, bytes }, judge(answer))
 }

@@ -1,4 +1,4 @@
-// A folder of outside corpora → cases. Files are recognised by what is in them; a few by where they are.
+// A folder of external corpora → cases. Files are recognized by their content; a few by their path.
 
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
@@ -13,7 +13,7 @@ import { addTree, isTree } from './shapes/trees.ts'
 import { addWycheproof } from './shapes/wycheproof.ts'
 
 const LEFT_OUT = ['.git', 'node_modules']
-/** Node reads no file beyond two. */
+/** Node reads no file larger than two of these. */
 const MAX_BYTES = 2 ** 28
 
 /** A folder, or a single file. */

@@ -1,4 +1,4 @@
-// Everything in our packages that reads a stranger's JSON, for servers and browsers alike.
+// Everything in our packages that reads untrusted JSON, for servers and browsers alike.
 
 import { concat, fromUtf8, toBase64Url, utf8 } from '@svc/protocol/bytes'
 import { decodeEnvelope } from '@svc/protocol/request-envelope'
@@ -8,17 +8,17 @@ import { readPinnedKeys } from '@svc/verifier/pinned-keys'
 import { MAX_RECEIPT_BYTES, readReceipt } from '@svc/verifier/receipt-facts'
 import { verifyBundle } from '@svc/verifier/verify-bundle'
 
-/** Why a text is not JSON; null where it was parsed, whatever was then said of its content. */
+/** Why a text is not JSON; null when it was parsed, whatever the verdict on its content. */
 export type Objection = string | null
 
 export interface JsonReader {
   name: string
-  /** The text to read: the case itself, or a good document with the case as one more field. */
+  /** The text to read: the case itself, or a valid document with the case as an additional field. */
   document(text: Uint8Array): Uint8Array
   objection(document: Uint8Array): Objection | Promise<Objection>
 }
 
-/** Good documents, as text. */
+/** Valid documents, as text. */
 export interface Examples {
   bundle: string
   receipt: string
@@ -38,7 +38,7 @@ export function strictObjection(bytes: Uint8Array): Objection {
 
 const itself = (text: Uint8Array) => text
 
-/** The case as the value of a field that nobody knows, in the object that begins with `marker`. */
+/** The case as the value of an unknown field, in the object that begins with `marker`. */
 function fieldOf(document: string, marker = '{'): JsonReader['document'] {
   const at = document.indexOf(marker) + 1
   const [before, after] = [utf8(`${document.slice(0, at)}"x":`), utf8(`,${document.slice(at)}`)]
@@ -66,7 +66,7 @@ export function jsonReaders({ bundle, receipt, keys, dsse }: Examples): JsonRead
   ]
 }
 
-/** For readers that do not say why. */
+/** For readers that do not report the reason. */
 function notRead(document: Uint8Array, maxBytes: number): string {
   return document.length > maxBytes ? `longer than ${maxBytes} bytes` : 'not read'
 }
@@ -92,10 +92,10 @@ function keysObjection(bytes: Uint8Array): Objection {
   return read?.ok ? null : (read?.problem ?? 'not UTF-8')
 }
 
-/** How the objection of a reader begins that threw what it must not throw. */
+/** The beginning of the objection of a reader that threw an unexpected error. */
 export const CRASHED = 'crashed:'
 
-/** By the name of the reader: what it objects to in each text. */
+/** The objections of each reader to each text, by its name. */
 export async function readAll(examples: Examples, texts: readonly Uint8Array[]): Promise<Record<string, Objection[]>> {
   const found: Record<string, Objection[]> = {}
   for (const { name, document, objection } of jsonReaders(examples)) {

@@ -14,23 +14,23 @@ export interface Answer {
   text: string
 }
 
-/** Sends a text to where it is read. */
+/** Sends a text to one of its readers. */
 export type Send = (text: Uint8Array) => Promise<Answer>
 
 export interface Services {
   operations: Operation[]
-  /** Sends a text as the body of the operation, each time with a signature or token of its own. */
+  /** Sends a text as the body of the operation, each time with a new signature or token. */
   sender(operation: Operation): Promise<Send>
-  /** Sends a text as the envelope of a request, signed by the owner of the locker that it should name. */
+  /** Sends a text as the envelope of a request, signed by the owner of the locker in it. */
   sendEnvelope: Send
-  /** By its name: sends a text in a header that holds JSON in base64. */
+  /** By header name: sends a text in a header with base64 JSON. */
   inHeaders: Record<string, Send>
   close(): Promise<void>
 }
 
 const SECRET = 'secret-of-internal-callers'
 const SEED = new Uint8Array(32).fill(9)
-/** Only what hangs takes so long. */
+/** Only a hanging request takes this long. */
 const HANGS_MS = 60_000
 
 export async function startServices(): Promise<Services> {

@@ -1,4 +1,4 @@
-// All ways in which our packages check an Ed25519 signature, for servers and browsers alike.
+// All checks of Ed25519 signatures in our packages, for servers and browsers alike.
 
 import { ed25519PublicKey, isEd25519SignedBy } from '@svc/protocol/keys'
 import type { SignatureCase } from './cases.ts'

@@ -113,7 +113,7 @@ forEachDatabase('payments for subscriptions', (database) => {
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     const refusals = outcomes.filter((outcome) => outcome.status === 'rejected').map(({ reason }) => reason)
     expect(refusals).toMatchObject([
-      { code: 'payment_verification_failed', message: expect.stringContaining('paid already') },
+      { code: 'payment_verification_failed', message: expect.stringContaining('already paid') },
     ])
     expect(await counts()).toEqual({ receipts: 1, subscriptions: 1 })
   })

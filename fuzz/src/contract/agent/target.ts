@@ -76,8 +76,8 @@ export async function agentTarget(fixture: GatewayFixture): Promise<ContractTarg
     }),
     changes: await watchChanges(agent.context.database),
     mayChange: {
-      nonces: 'an envelope works once, whatever comes of it',
-      rate_limits: 'refused requests count, too',
+      nonces: 'an envelope is used up, whatever its outcome',
+      rate_limits: 'rejected requests count, too',
     },
     conditions: {},
     words: { pay_network: ['primary-mainnet', 'evm-mainnet'], pay_asset: ['SOL', 'USDC'], tasks: [{ watch: {} }, {}] },
@@ -85,7 +85,7 @@ export async function agentTarget(fixture: GatewayFixture): Promise<ContractTarg
   }
 }
 
-/** Paying from a page, on the primary chain. */
+/** Payments from a page, on the primary chain. */
 function paymentRecipes(baseUrl: string, ask: Ask, now: () => number) {
   const signer = signerFromSeed(SEED)
   const options = { baseUrl, signer, journal: memoryJournal(), onWarning: () => {} }
@@ -93,7 +93,7 @@ function paymentRecipes(baseUrl: string, ask: Ask, now: () => number) {
 
   async function quoted() {
     const { accepts } = await ask<SubscriptionQuote>('requestSubscription', { query: CHOICE })
-    const leg = accepts[0] as PaymentLeg // there is one for the asset that was asked for
+    const leg = accepts[0] as PaymentLeg // there is one for the requested asset
     const { network, asset, extra } = leg
     return { leg, body: { pay_req_id: extra.pay_req_id, network, asset, payer: signer.address } }
   }

@@ -1,4 +1,4 @@
-// Lockers in every condition: what succeeds with an open one is refused, or not, as it is declared.
+// Lockers in every condition: requests that succeed with an open locker must have a declared outcome here.
 
 import type { Confirmation } from '@svc/api/purchases'
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
@@ -8,7 +8,7 @@ import type { Prepared } from '../prepare.ts'
 import { bearer } from './credentials.ts'
 import { ADMIN_SECRET, type GatewayFixture, lockerOf, type OwnedLocker } from './fixture.ts'
 
-/** Brings the locker of a request into a condition, and says what the request is about then. */
+/** Brings the locker of a request into a condition, and returns the locker that the request is then about. */
 export type Condition = (fixture: GatewayFixture, locker: OwnedLocker) => Promise<OwnedLocker>
 
 const OPERATOR = bearer(() => ADMIN_SECRET)
@@ -28,7 +28,7 @@ function changedBy(operation: string, given: Given = {}): Condition {
   }
 }
 
-/** A receipt that lengthens the locker, and opens none. */
+/** A receipt that extends the locker, and opens none. */
 const renewal: Condition = async ({ ask, now, paidQuote }, { receiptId }) => {
   const { payReqId: pay_req_id, tx: tx_sig } = await paidQuote({ extends: receiptId })
   const { receipt_id } = await ask<Confirmation>('confirmStorage', { body: { pay_req_id, tx_sig } })
@@ -50,7 +50,7 @@ export function isAboutMain({ main }: GatewayFixture, { path, query, body, crede
   return credential === main.credential || inputs.includes(main.receiptId) || inputs.includes(main.lockerId)
 }
 
-/** The same request about `other`, where it was about the main locker or about `own`. */
+/** The same request for `other`, if it was about the main locker or about `own`. */
 export function aboutAnother(
   { main }: GatewayFixture,
   other: OwnedLocker,

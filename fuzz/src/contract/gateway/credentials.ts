@@ -7,7 +7,7 @@ interface Signs {
   receiptId: string
 }
 
-/** Has every op; `fields` replace those of the envelope. */
+/** An envelope with every op; `fields` replace its fields. */
 export function envelopeOf({ owner, lockerId, receiptId }: Signs, now: () => number, fields: object = {}): Credential {
   return ({ method, target: path, body }) => {
     const call = { method, path, ops: OPS, lockerId, receiptId, envelope: fields, ...(body && { body }) }
@@ -21,7 +21,7 @@ export function bearer(token: () => string): Credential {
   return () => ({ authorization: `Bearer ${token()}` })
 }
 
-/** Of upload sessions and of tus. */
+/** The token of upload sessions and of tus. */
 export function uploadToken(token: string): Credential {
   return () => ({ 'x-upload-token': token })
 }

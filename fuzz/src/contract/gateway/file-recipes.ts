@@ -1,4 +1,4 @@
-// What operations on lockers, files and uploads need to succeed.
+// The inputs with which operations on lockers, files and uploads succeed.
 
 import type { NewS3Key, NewWalletS3Key } from '@svc/api/s3-credentials'
 import type { TusToken } from '@svc/api/tus'
@@ -17,7 +17,7 @@ const S3_KEY = { name: 'backup', access: 'write', expires_in_days: 30 }
 
 export function lockerRecipes({ gateway, now, ask, main, locker, file }: GatewayFixture): Recipes {
   const base = gateway.context.config.http.baseUrl
-  /** In a locker of its own: what it leaves behind is in nobody's way. */
+  /** In a separate locker, so that its leftovers disturb no other request. */
   const fresh =
     (given: Given = {}) =>
     async (): Promise<Given> =>

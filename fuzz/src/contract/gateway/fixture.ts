@@ -1,4 +1,4 @@
-// A gateway on local chains with a locker that has everything: files, a statement, an anchor, a place in the log.
+// A gateway on local chains with a complete locker: files, a statement, an anchor, an entry in the log.
 
 import { Readable } from 'node:stream'
 import type { AttestAnswer } from '@svc/api/attestations'
@@ -27,7 +27,7 @@ export interface OwnedLocker {
   owner: Identity
   lockerId: string
   receiptId: string
-  /** Of its owner. */
+  /** The owner's credential. */
   credential: Credential
 }
 
@@ -47,20 +47,20 @@ export interface GatewayFixture {
   issuer: OidcIssuer
   ask: Ask
   changes: ChangeLog
-  /** With two files, a statement and an anchor. Nothing is written to it. */
+  /** Has two files, a statement and an anchor. Requests must not write to it. */
   main: OwnedLocker & { filename: string; statementDigest: string; anchorTx: string; logSize: number }
   /** A purchase that was paid on chain. */
   bought: PaidQuote & { receiptId: string }
-  /** A new locker, for operations that leave something behind. */
+  /** A new locker, for operations that leave changes behind. */
   locker(): Promise<OwnedLocker>
-  /** The last one of those. */
+  /** The newest of these lockers. */
   latest(): OwnedLocker | null
   quote(): Promise<Quote>
-  /** A quote that is paid and not confirmed. */
+  /** A paid quote that is not confirmed. */
   paidQuote(order?: object): Promise<PaidQuote>
   /** A file with bytes in a new locker. */
   file(): Promise<OwnedLocker & { filename: string; urls: Record<string, string> }>
-  /** Done when it closes, before what was there before. */
+  /** Adds a cleanup step; the last one runs first. */
   defer(close: () => Promise<void>): void
   close(): Promise<void>
 }
@@ -120,7 +120,7 @@ export async function openGatewayFixture(databaseUrl?: string): Promise<GatewayF
 
   async function paidQuote(order?: object): Promise<PaidQuote> {
     const asked = await quote(order)
-    const leg = asked.accepts[0] as PaymentLeg // there is one for the asset that was asked for
+    const leg = asked.accepts[0] as PaymentLeg // there is one for the requested asset
     return { quote: asked, leg, payReqId: leg.extra.pay_req_id, tx: await payLeg(chains, leg) }
   }
 
@@ -166,7 +166,7 @@ export async function openGatewayFixture(databaseUrl?: string): Promise<GatewayF
   return { ...fixture, defer: (close) => void running.defer(close), close: () => running.disposeAsync() }
 }
 
-/** What every address on the web holds, as far as this gateway can see. */
+/** The content of every web address, as this gateway sees it. */
 const WEB_PAGE = { contentType: 'text/plain', size: 5 }
 
 function identityProvider({ issuer, jwksUrl }: OidcIssuer): string {
@@ -179,12 +179,12 @@ export function lockerOf(owner: Identity, receiptId: string, now: () => number):
   return { ...made, credential: envelopeOf(made, now) }
 }
 
-/** Of a short URL. */
+/** The token in a short URL. */
 export function tokenOf(url = ''): string {
   return url.slice(url.lastIndexOf('/') + 1)
 }
 
-/** By the security schemes of the interface. */
+/** The credentials by security scheme. */
 export function credentialsOf({ main, issuer }: GatewayFixture): Record<string, Credential> {
   return {
     envelope: main.credential,

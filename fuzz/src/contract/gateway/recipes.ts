@@ -1,4 +1,4 @@
-// What operations need to succeed besides inputs by their usual names: purchases, evidence, and the operator's.
+// The inputs with which operations succeed, besides those with usual names: purchases, evidence, and the admin's.
 
 import type { PaymentFacts } from '@svc/api/payment'
 import type { Quote } from '@svc/api/purchases'
@@ -31,7 +31,7 @@ function purchaseRecipes({ ask, bought, quote, paidQuote, ...fixture }: GatewayF
   const payer = DEV_PAYERS[0] as (typeof DEV_PAYERS)[number]
   const open = async () => ({ body: { pay_req_id: ((await quote()).accepts[0] as PaymentLeg).extra.pay_req_id } })
 
-  /** A quote with what a wallet on the EVM chain signed to pay it. */
+  /** A quote with the signature of an EVM wallet that pays it. */
   async function signedPayment() {
     const body = { units: 1, pay_network: 'evm-mainnet', pay_asset: 'USDC' }
     const leg = (await ask<Quote>('requestStorage', { body })).accepts[0] as PaymentLeg
@@ -91,7 +91,7 @@ function evidenceRecipes({ main, issuer }: GatewayFixture): Recipes {
 }
 
 function operatorRecipes({ gateway, bought, main, locker, paidQuote }: GatewayFixture): Recipes {
-  /** Gives up on a receipt that there is not. */
+  /** Abandons a receipt that does not exist. */
   async function deadJob(): Promise<string> {
     const { queue, database } = gateway.context
     const receipt_id = `rcpt_${'0'.repeat(32)}`

@@ -54,12 +54,12 @@ const WORDS = {
   'X-Oracle-Secret': [ORACLE_SECRET],
 }
 
-/** Tables that a refused request may change, and why. */
+/** Tables that a rejected request may change, and why. */
 export const MAY_CHANGE = {
-  nonces: 'an envelope works once, whatever comes of it',
-  rate_limits: 'refused requests count, too',
-  journal_files: 'a timer writes down how far the journal is',
-  journal_pending: 'a timer forgets what is in the journal',
+  nonces: 'an envelope is used up, whatever its outcome',
+  rate_limits: 'rejected requests count, too',
+  journal_files: 'a timer records the position of the journal',
+  journal_pending: 'a timer deletes records that are in the journal',
   locker_egress: 'bytes that were sent are counted later',
-  audit_log: 'attempts of the operator that are refused are logged',
+  audit_log: 'rejected attempts of the admin are logged',
 }

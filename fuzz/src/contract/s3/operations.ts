@@ -1,4 +1,4 @@
-// The S3 endpoint is not in the interface description: its operations, with the parameters that clients send.
+// The operations of the S3 endpoint, which is not in the interface description, with the parameters that clients send.
 
 import type { Operation, Parameter, Schema } from '../operation.ts'
 

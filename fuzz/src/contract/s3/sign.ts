@@ -1,4 +1,4 @@
-// Requests to the S3 endpoint as clients sign them (signature version 4).
+// Requests to the S3 endpoint, signed like those of clients (signature version 4).
 
 import { hash } from 'node:crypto'
 import type { S3Credentials } from '@svc/api/s3-credentials'
@@ -10,7 +10,7 @@ import type { Sent } from '../exchange.ts'
 
 type Keys = Pick<S3Credentials, 'access_key_id' | 'secret_access_key' | 'session_token'>
 
-/** The headers of a request together with those that sign it; all of them are signed. */
+/** The headers of a request with the signing headers; all of them are signed. */
 export function signedHeaders(
   { access_key_id, secret_access_key, session_token }: Keys,
   host: string,
@@ -43,7 +43,7 @@ function queryOf(target: string): string {
   try {
     return canonicalQuery(readTarget(target).parameters)
   } catch {
-    // Nobody can sign a query that cannot be read.
+    // A query that cannot be decoded cannot be signed.
     return ''
   }
 }

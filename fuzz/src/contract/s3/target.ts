@@ -1,4 +1,4 @@
-// The S3 endpoint of the gateway: requests that are signed as its clients sign them, and errors in their form.
+// The S3 endpoint of the gateway: requests signed like those of clients, and errors in the S3 form.
 
 import type { S3Credentials } from '@svc/api/s3-credentials'
 import { S3_ERROR_STATUS } from '@svc/s3/errors'
@@ -19,7 +19,7 @@ export function s3Target(fixture: GatewayFixture): ContractTarget {
   const { host } = new URL(gateway.url)
   const must = senderOf(S3_OPERATIONS, line)
 
-  /** A new locker with the object `a.txt`, and who may write to it. */
+  /** A new locker with the object `a.txt`, and its write credentials. */
   async function bucket(): Promise<{ path: { bucket: string; key: string }; credential: Credential }> {
     const { lockerId, credential: owner }: OwnedLocker = await locker()
     const wanted = { path: { locker_id: lockerId }, body: { access: 'write' }, credential: owner }
@@ -107,7 +107,7 @@ export function s3Target(fixture: GatewayFixture): ContractTarget {
     mayChange: MAY_CHANGE,
     conditions: {},
     words: { prefix: ['a', ''], delimiter: ['/'], 'start-after': ['a'], marker: ['a'] },
-    unreached: { deleteBucket: 'a locker is not removed by S3 clients' },
+    unreached: { deleteBucket: 'S3 clients cannot remove a locker' },
   }
 }
 
@@ -120,5 +120,5 @@ const checkS3: CheckAnswer = ({ method }, { status, headers, body }) => {
   const code = /^<\?xml[^>]*>\s*<Error><Code>(\w+)<\/Code><Message>[^<]+<\/Message>/.exec(text)?.[1] ?? ''
   const declared = S3_ERROR_STATUS[code as keyof typeof S3_ERROR_STATUS]
   if (declared !== status) return `${status} with the code ${code}: ${text.slice(0, 300)}`
-  return status >= 500 && code !== 'NotImplemented' ? `${code}, a fault of ours` : null
+  return status >= 500 && code !== 'NotImplemented' ? `${code}, our own fault` : null
 }

@@ -1,5 +1,5 @@
-// Texts as names of files, through every door and back, and as tags; URLs as what the gateway is asked to fetch, and an
-// agent to call. Names of hosts lead to this machine, where nothing may be called.
+// Texts as file names, through every endpoint and back, and as tags; URLs that the gateway fetches and an agent calls.
+// All host names lead to this machine, where nothing may be called.
 
 import { createFreshDatabase } from '@svc/devnet/databases'
 import { startDnsServer } from '@svc/devnet/dns-server'
@@ -13,7 +13,7 @@ const THIS_MACHINE = '127.0.0.1'
 
 const DIALECTS = ['sqlite', 'postgres'] as const
 
-/** URLs on SQLite only, which is enough for what does not depend on the database. */
+/** URLs run on SQLite only, because they do not depend on the database. */
 export async function checkEntryPoints(
   { texts, urls }: Corpora,
   dialects: readonly (typeof DIALECTS)[number][] = DIALECTS,

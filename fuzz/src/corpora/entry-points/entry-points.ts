@@ -1,4 +1,4 @@
-// A gateway with a locker, and every way to store a file in it under a name that a stranger chose.
+// A gateway with a locker, and every way to store a file in it under a name from untrusted input.
 
 import type { S3Credentials } from '@svc/api/s3-credentials'
 import type { TusToken } from '@svc/api/tus'
@@ -20,17 +20,20 @@ type Put = (name: string, text: string) => Promise<number>
 export interface EntryPoints {
   /** A signed call about the locker; `path` begins after its id. */
   call<Body>(method: string, path: string, body?: object): Promise<Reply<Body>>
-  /** Stores a text under a name; the status that decides. */
+  /** Stores a text under a name; returns the decisive status. */
   put: Record<string, Put>
-  /** By its name: reads the text of a file; the status where there is none. */
+  /** Reads the text of a file by its name; returns the status when there is none. */
   get: Record<'the public link' | 'S3', (name: string) => Promise<string | number>>
   /** Opens another locker with these tags. */
   openTagged(tags: readonly string[]): Promise<Reply<{ tags?: string[] }>>
-  /** Has the gateway fetch from a URL. */
+  /** Makes the gateway fetch a URL. */
   fetchFrom(url: string): Promise<Reply<{ detail?: { msg: string }[] }>>
-  /** Hands the locker to an agent service with these tasks, as somebody else: tasks are judged first. The status. */
+  /**
+   * Delegates the locker to an agent service with these tasks, as another caller: tasks are checked first. Returns the
+   * status.
+   */
   delegateTo(agentUrl: string, tasks: object): Promise<number>
-  /** Of the gateway. */
+  /** The URL of the gateway. */
   url: string
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-// Texts as names of files and as tags: what is accepted comes back as it was, by every way, and the rest is refused.
+// Texts as file names and tags: an accepted text is returned unchanged in every way, and the rest is rejected.
 
 import { MAX_FILES_PER_BATCH } from '@svc/api/files'
 import { MAX_TAG_CHARACTERS, MAX_TAGS } from '@svc/api/lockers'
@@ -7,8 +7,8 @@ import { compareCodePoints } from '@svc/protocol/order'
 import { KINDS, type Outcome, type TextCase } from '../cases.ts'
 import type { EntryPoints } from './entry-points.ts'
 
-/** Of a long corpus, this many go through every door, in equal steps; all of them go through lists. */
-const AT_DOORS = 200
+/** Of a long corpus, this many go through every endpoint, in equal steps; all of them go through lists. */
+const AT_ENDPOINTS = 200
 
 export async function checkNames(
   cases: readonly TextCase[],
@@ -21,14 +21,18 @@ export async function checkNames(
   const [tags, others] = [unique.filter(isTag), some(unique.filter((one) => !isTag(one)))]
   return [
     outcome(`as tags on ${database}`, tags, await problemsOfTags(tags, entryPoints)),
-    outcome(`as tags to refuse on ${database}`, others, await eachOf(others, (one) => refusalAsTag(one, entryPoints))),
+    outcome(
+      `as rejected tags on ${database}`,
+      others,
+      await eachOf(others, (one) => tagRejectionProblem(one, entryPoints)),
+    ),
     outcome(`as names in lists on ${database}`, good, await problemsOfLists(good, entryPoints)),
     outcome(
-      `as names at every door on ${database}`,
+      `as names at every endpoint on ${database}`,
       some(good),
       await eachOf(some(good), (one) => atEntryPoints(one, entryPoints)),
     ),
-    outcome(`as names to refuse on ${database}`, bad, await eachOf(bad, (one) => refusal(one, entryPoints))),
+    outcome(`as rejected names on ${database}`, bad, await eachOf(bad, (one) => rejectionProblem(one, entryPoints))),
   ].filter(({ cases: count }) => count > 0)
 }
 
@@ -43,7 +47,7 @@ function outcome(by: string, cases: readonly TextCase[], problems: string[]): Ou
 }
 
 function some(cases: readonly TextCase[]): TextCase[] {
-  const step = Math.max(1, cases.length / AT_DOORS)
+  const step = Math.max(1, cases.length / AT_ENDPOINTS)
   return cases.filter((_, i) => i === 0 || Math.floor(i / step) !== Math.floor((i - 1) / step))
 }
 
@@ -56,7 +60,7 @@ async function eachOf(cases: readonly TextCase[], problemOf: (one: TextCase) => 
   return problems
 }
 
-/** One problem for each name that is not listed as it was, in its place. */
+/** One problem for each name that is not listed unchanged, at its position. */
 async function problemsOfLists(cases: readonly TextCase[], entryPoints: EntryPoints): Promise<string[]> {
   for (let at = 0; at < cases.length; at += MAX_FILES_PER_BATCH) {
     const files = cases.slice(at, at + MAX_FILES_PER_BATCH).map(({ text }) => ({ filename: text }))
@@ -73,12 +77,12 @@ async function problemsOfLists(cases: readonly TextCase[], entryPoints: EntryPoi
 }
 
 async function atEntryPoints({ text }: TextCase, entryPoints: EntryPoints): Promise<string | null> {
-  for (const [door, put] of Object.entries(entryPoints.put)) {
-    const content = `${door} ${text}`
+  for (const [endpoint, put] of Object.entries(entryPoints.put)) {
+    const content = `${endpoint} ${text}`
     const status = await put(text, content)
-    if (status !== 200 && status !== 201) return `${door} answered ${status}`
+    if (status !== 200 && status !== 201) return `${endpoint} answered ${status}`
     const found = await entryPoints.get['the public link'](text)
-    if (found !== content) return `after ${door}, it reads ${JSON.stringify(found)}`
+    if (found !== content) return `after ${endpoint}, it reads ${JSON.stringify(found)}`
   }
   const object = await entryPoints.get.S3(text)
   if (object !== `S3 ${text}`) return `by S3, it reads ${JSON.stringify(object)}`
@@ -88,12 +92,12 @@ async function atEntryPoints({ text }: TextCase, entryPoints: EntryPoints): Prom
   return isFound && body.files[0]?.filename === text ? null : `a list of this prefix answered ${status}`
 }
 
-async function refusal({ text }: TextCase, entryPoints: EntryPoints): Promise<string | null> {
-  for (const [door, put] of Object.entries(entryPoints.put)) {
-    if (!isNameAt(door, text)) continue
+async function rejectionProblem({ text }: TextCase, entryPoints: EntryPoints): Promise<string | null> {
+  for (const [endpoint, put] of Object.entries(entryPoints.put)) {
+    if (!isNameAt(endpoint, text)) continue
     const status = await put(text, 'x')
-    const expected = door === 'S3' ? [400] : [422, ...(text.length > MAX_IN_HEAD ? [413] : [])]
-    if (!expected.includes(status)) return `${door} answered ${status}`
+    const expected = endpoint === 'S3' ? [400] : [422, ...(text.length > MAX_IN_HEAD ? [413] : [])]
+    if (!expected.includes(status)) return `${endpoint} answered ${status}`
   }
   return null
 }
@@ -101,15 +105,15 @@ async function refusal({ text }: TextCase, entryPoints: EntryPoints): Promise<st
 /** Longer names do not fit into the heads that carry them. */
 const MAX_IN_HEAD = 2000
 
-/** Whether a door takes the text for a name at all, good or bad. */
-function isNameAt(door: string, text: string): boolean {
-  if (door !== 'S3' && door !== 'tus') return true
-  // Half a character has no bytes. An empty key is the bucket, one with a slash at its end a folder, and tus makes up a
-  // name for a file that has none.
-  return text !== '' && text.isWellFormed() && text.length <= MAX_IN_HEAD && !(door === 'S3' && text.endsWith('/'))
+/** Whether an endpoint reads the text as a name, valid or not. */
+function isNameAt(endpoint: string, text: string): boolean {
+  if (endpoint !== 'S3' && endpoint !== 'tus') return true
+  // A lone surrogate has no bytes. An empty key is the bucket, a trailing slash is a folder, and tus generates a name
+  // for a file without one.
+  return text !== '' && text.isWellFormed() && text.length <= MAX_IN_HEAD && !(endpoint === 'S3' && text.endsWith('/'))
 }
 
-/** What a tag may be: text that every database stores. */
+/** Tags may be any text that every database stores. */
 function isTag({ text }: TextCase): boolean {
   return [...text].length <= MAX_TAG_CHARACTERS && text.isWellFormed() && !text.includes('\0')
 }
@@ -125,7 +129,7 @@ async function problemsOfTags(tags: readonly TextCase[], entryPoints: EntryPoint
   return problems
 }
 
-async function refusalAsTag({ text }: TextCase, entryPoints: EntryPoints): Promise<string | null> {
+async function tagRejectionProblem({ text }: TextCase, entryPoints: EntryPoints): Promise<string | null> {
   const { status } = await entryPoints.openTagged([text])
   return status === 422 || status === 413 ? null : `answered ${status}`
 }

@@ -1,5 +1,5 @@
-// URLs that somebody has the services call. Every name leads to this machine, so none may be fetched; addresses that are
-// public by the text of the URL are not tried, because they are somebody's.
+// URLs that callers make the services call. Every host name leads to this machine, so none may be fetched; URLs with a
+// public address in their text are not called, because other people own those addresses.
 
 import { BlockList, isIP } from 'node:net'
 import { isPublicAddress } from '@svc/protocol/public-address'
@@ -47,7 +47,7 @@ export async function checkUrls(
   return { kind, cases: cases.length, held: cases.length - problems.length, problems, notes }
 }
 
-/** That the URL standard finds in it. */
+/** The address that the URL standard finds in a URL. */
 function addressOf(url: string): string | null {
   const host = URL.parse(url)?.hostname.replace(/^\[(.*)\]$/, '$1') ?? ''
   return isIP(host) ? host : null
@@ -58,14 +58,14 @@ function addressProblem(address: string): string | null {
   return isPrivate ? `${address} counts as public` : null
 }
 
-/** Only what is https is ever called. */
+/** Only https URLs are ever called. */
 function readingProblem({ url, href }: UrlCase): string | null {
   const read = URL.parse(url)?.href ?? null
   const isCalled = [read, href].some((one) => one?.startsWith('https:'))
   return href === undefined || read === href || !isCalled ? null : `is read as ${read}`
 }
 
-/** What a service says of a URL that it has not called: neither its form nor its host was good. */
+/** The message for a URL that was not called, because its form or its host is not allowed. */
 const NOT_CALLED =
   /^(the (URL|port|host) must |all addresses of the host must |must |the host of the source cannot be resolved)/
 
@@ -76,7 +76,7 @@ async function callProblem(url: string, entryPoints: EntryPoints, agentUrl: stri
     return `fetch-and-store answered ${status} ${JSON.stringify(body)}`
   for (const tasks of [{ tell: { url } }, { mirror: { sources: [{ url, filename: 'a' }] } }]) {
     const answer = await entryPoints.delegateTo(agentUrl, tasks)
-    // Where the text of a URL is good, the caller is not.
+    // When the text of a URL is valid, the caller is still not authorized.
     const expected = URL.parse(url)?.protocol === 'https:' ? answer < 500 && answer >= 400 : [413, 422].includes(answer)
     if (!expected) return `the agent answered ${answer}`
   }

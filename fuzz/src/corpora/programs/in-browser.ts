@@ -1,4 +1,4 @@
-// Runs in a page: the same readers as on a server, with the modules that browsers get.
+// Runs in a page: the same readers as on a server, with the modules for browsers.
 
 import { fromBase64 } from '@svc/protocol/bytes'
 import type { Cases } from '../cases.ts'

@@ -1,4 +1,4 @@
-// Canonical JSON: ours is theirs (RFC 8785), or refuses the document for a number that is no safe integer.
+// Canonical JSON: our form equals theirs (RFC 8785), or we reject the document for a number that is not a safe integer.
 
 import { fromBase64, fromUtf8 } from '@svc/protocol/bytes'
 import { CanonicalJsonError, canonicalJson, type Json } from '@svc/protocol/canonical'
@@ -22,7 +22,7 @@ function bytesOf(base64: string): Uint8Array {
   return fromBase64(base64) as Uint8Array
 }
 
-/** JSON reads it as the same double, and canonical JSON writes it as they do, or refuses it. */
+/** JSON reads the text as the same double, and canonical JSON writes it like theirs, or rejects it. */
 export function numberProblem({ bits, text }: NumberCase): string | null {
   const view = new DataView(new ArrayBuffer(8))
   view.setBigUint64(0, BigInt(`0x${bits}`))
@@ -35,7 +35,7 @@ export function numberProblem({ bits, text }: NumberCase): string | null {
   return written === expected ? null : `was written ${written}, and theirs is ${expected ?? text}, which we refuse`
 }
 
-/** Null where it is refused. */
+/** Null when it is rejected. */
 function writtenOf(value: Json): string | null {
   try {
     return canonicalJson(value)

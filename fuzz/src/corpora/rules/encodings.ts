@@ -1,7 +1,7 @@
 import { fromBase58, fromBase64, fromHex, toBase58, toBase64, toHex } from '@svc/protocol/bytes'
 import type { EncodingCase } from '../cases.ts'
 
-/** Bytes have one text here: what decoders forgive is refused, and what they refuse is. */
+/** Bytes have exactly one text here: lenient forms are rejected, and so are invalid ones. */
 export function encodingProblem({ encoding, text, bytes }: EncodingCase): string | null {
   const expected = bytes === null ? null : (fromHex(bytes) as Uint8Array)
   if (encoding === 'base58') {

@@ -1,4 +1,4 @@
-// What must hold of a case wherever our packages run: each rule is checked on a server and in a page.
+// The rules for cases wherever our packages run: each rule is checked on a server and in a page.
 
 import type { Cases } from '../cases.ts'
 import { canonicalProblem, numberProblem } from './canonical.ts'
@@ -7,7 +7,7 @@ import { ecdsaProblem } from './secp256k1.ts'
 import { textProblem } from './texts.ts'
 import { treeProblem } from './trees.ts'
 
-/** What is wrong with a case; null where it held. */
+/** The problem of a case; null when it passed. */
 const RULES = {
   secp256k1: ecdsaProblem,
   canonical: canonicalProblem,

@@ -26,7 +26,7 @@ export function ecdsaProblem({ publicKey, message, signature, form, isValid }: E
   if (taken.length > 0 && isValid === false) return `was taken with the recovery ${taken}`
   if (numbers === null || isValid !== true) return null
   const [r = 0n, s = 0n] = numbers
-  // A high s is refused by rule (ENV-03), and an r whose point lies beyond the order has no recovery of one bit.
+  // A high s is rejected by rule (ENV-03), and an r whose point is beyond the order has no one-bit recovery.
   const expected = s > N / 2n ? 0 : r < P - N ? taken.length : 2
   return taken.length === expected ? null : `was taken with ${taken.length} recoveries, not ${expected}`
 }

@@ -1,4 +1,4 @@
-// A stranger's text in everything of ours that reads text.
+// Untrusted text in every reader of text in our packages.
 
 import {
   fromBase58,
@@ -25,7 +25,7 @@ import { readProof } from '@svc/protocol/transparency/proof'
 import { readPinnedKeys } from '@svc/verifier/pinned-keys'
 import type { TextCase } from '../cases.ts'
 
-/** Readers that say what is wrong: all that is asked is that they do. */
+/** Readers that report problems: they only need to return a result. */
 const READERS: ((text: string) => unknown)[] = [
   decodeEnvelope,
   ed25519PublicKeyFromBase58,
@@ -39,7 +39,7 @@ const READERS: ((text: string) => unknown)[] = [
   (text) => recoverPersonalSigner(new Uint8Array(), text),
 ]
 
-/** Decoders, each with what writes the bytes again. */
+/** Decoders, each with its encoder. */
 const DECODERS: [read: (text: string) => Uint8Array | null, write: (bytes: Uint8Array) => string][] = [
   [fromHex, toHex],
   [fromBase64, toBase64],
@@ -59,7 +59,7 @@ export function textProblem({ text }: TextCase): string | null {
   return jsonProblem(text)
 }
 
-/** It comes back from JSON as it was; half a character has no canonical form, and no UTF-8. */
+/** JSON returns the text unchanged; a lone surrogate has no canonical form, and no UTF-8. */
 function jsonProblem(text: string): string | null {
   const quoted = JSON.stringify(text)
   if (parseStrictJson(quoted, 4 * quoted.length) !== text) return 'is another text in JSON'

@@ -6,7 +6,7 @@ import { fromUtf8, toBase64 } from '@svc/protocol/bytes'
 import type { Corpora } from '../cases.ts'
 import { type CorpusFile, hex } from './file.ts'
 
-/** Another extension is that of a form in hex. */
+/** Outputs in `outhex` have another extension. */
 const OUTPUTS = ['output', 'outhex']
 
 function beside(path: string, folder: string, ending = ''): string {

@@ -2,7 +2,7 @@ import { fromHex } from '@svc/protocol/bytes'
 
 export interface CorpusFile {
   path: string
-  /** As reports show it. */
+  /** The name in reports. */
   name: string
   bytes: Uint8Array
   /** Whether there is a file at this path. */
@@ -12,7 +12,7 @@ export interface CorpusFile {
 
 export type Fields = Record<string, unknown>
 
-/** In either case. */
+/** In upper or lower case. */
 export function hex(text: unknown): Uint8Array | null {
   return typeof text === 'string' ? fromHex(text.toLowerCase()) : null
 }

@@ -1,4 +1,4 @@
-// JSON texts whose names say what must become of them.
+// JSON texts whose names state the expected outcome.
 
 import { basename, dirname, join } from 'node:path'
 import { fromBase64 } from '@svc/protocol/bytes'
@@ -6,7 +6,10 @@ import type { Corpora } from '../cases.ts'
 import type { CorpusFile, Fields } from './file.ts'
 
 const NAMED = /^[yni]_/
-/** Those of json.org, from before RFC 8259, which takes two of them: a text that is a string, and one of twenty levels. */
+/**
+ * The files of json.org, from before RFC 8259, which accepts two of them: a text that is a string, and one of twenty
+ * levels.
+ */
 const CHECKER = /^(pass|fail)(\d+)\.json$/
 const TAKEN_SINCE = ['1', '18']
 

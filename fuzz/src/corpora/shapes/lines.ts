@@ -1,4 +1,4 @@
-// Files of lines: numbers, signatures, forms of characters, or one string a line.
+// Files of lines: numbers, signatures, character forms, or one string per line.
 
 import { basename } from 'node:path'
 import type { Corpora, TextCase } from '../cases.ts'
@@ -11,7 +11,7 @@ const FORMS = /^((?:[0-9A-F]{4,6}(?: [0-9A-F]{4,6})*;){5})/
 const STRINGS = /\.(txt|list|lst|dict|fuzz)$/i
 const ABOUT = /^(readme|licen[cs]e|copying|notice|authors|changelog|contributing)/i
 
-/** The forms of lines that are no plain strings, and what a line is to each. */
+/** The formats of lines that are not plain strings, and the case that a line adds. */
 const FORMATS: readonly [pattern: RegExp, add: (match: RegExpExecArray, name: string, corpora: Corpora) => void][] = [
   [
     NUMBER,
@@ -21,7 +21,7 @@ const FORMATS: readonly [pattern: RegExp, add: (match: RegExpExecArray, name: st
   [FORMS, addForms],
 ]
 
-/** `text` is null for bytes that are no UTF-8. */
+/** `text` is null for bytes that are not UTF-8. */
 export function addLines(file: CorpusFile, text: string | null, corpora: Corpora): void {
   const { path, name, unread } = file
   if (text === null) return void unread('neither JSON nor text in UTF-8')
@@ -29,7 +29,7 @@ export function addLines(file: CorpusFile, text: string | null, corpora: Corpora
   for (const [pattern, add] of FORMATS) {
     const found = lines.map(({ line, number }) => ({ match: pattern.exec(line), name: `${name} line ${number}` }))
     const read = found.filter(({ match }) => match !== null)
-    // One line among others may look so by chance.
+    // A single matching line among others may be a coincidence.
     if (read.length * 2 <= lines.length) continue
     for (const { match, name: ofLine } of read) add(match as RegExpExecArray, ofLine, corpora)
     if (read.length < lines.length) unread(`${lines.length - read.length} lines of another form`)
@@ -52,7 +52,7 @@ function linesOf(text: string): { line: string; number: number }[] {
     .filter(({ line }) => line !== '' && !/^[#@]/.test(line))
 }
 
-/** What begins like a URL is tried as one, too. */
+/** A text that begins like a URL is also tried as a URL. */
 export function addTexts(found: readonly TextCase[], { texts, urls }: Corpora): void {
   for (const { name, text } of found) {
     texts.push({ name, text })

@@ -1,4 +1,4 @@
-// Lists in JSON: of signatures, URLs, strings, encoded bytes and proofs, told apart entry by entry.
+// Lists in JSON: of signatures, URLs, strings, encoded bytes and proofs, recognized entry by entry.
 
 import { toHex, utf8 } from '@svc/protocol/bytes'
 import type { Corpora, SignatureCase } from '../cases.ts'
@@ -38,16 +38,18 @@ interface UrlEntry {
   failure?: boolean
 }
 
-/** As in the tests of the URL standard. */
+/** The form of the URL standard's tests. */
 function isUrl(entry: unknown): entry is UrlEntry {
   const { input, href, failure } = Object(entry) as Fields
   return typeof input === 'string' && (typeof href === 'string' || failure === true)
 }
 
-/** What a relative one leads to is a case of its own. Hosts are mostly tried with http, which is refused for that alone. */
+/**
+ * The result of a relative URL is a separate case. Hosts are mostly tried with http, which is rejected for that alone.
+ */
 function addUrl(name: string, { input, base, href, failure }: UrlEntry, { urls }: Corpora): void {
   const isAlone = base === undefined || base === null
-  // One with a base may fail for its base only.
+  // A URL with a base may fail only because of its base.
   if (isAlone) urls.push({ name, url: input, href: failure === true ? null : (href as string) })
   else urls.push({ name, url: input })
   if (!isAlone && href !== undefined) urls.push({ name: `${name} resolved`, url: href, href })
@@ -68,7 +70,7 @@ function addEncoding(name: string, entry: readonly unknown[], { encodings }: Cor
   return true
 }
 
-/** In the fields of C2SP/CCTV, where messages are text, or of ed25519-speccheck, where they are hex. */
+/** With the fields of C2SP/CCTV, where messages are text, or of ed25519-speccheck, where they are hex. */
 function signatureCase(name: string, vector: Fields): SignatureCase | null {
   const { key, sig, msg, flags, pub_key, signature, message } = vector
   if (typeof msg === 'string')
@@ -76,11 +78,14 @@ function signatureCase(name: string, vector: Fields): SignatureCase | null {
   return built(name, { publicKey: hex(pub_key), signature: hex(signature), message: hex(message) }, null)
 }
 
-/** What our rule refuses. The other flags name small-order components, which change nothing where the equation holds. */
+/**
+ * Flags that our rule rejects. The other flags name small-order components, which change nothing when the equation
+ * holds.
+ */
 const REFUSED_FLAGS = ['low_order_A', 'low_order_R', 'non_canonical_A', 'non_canonical_R', 'low_order_residue']
 const OTHER_FLAGS = ['low_order_component_A', 'low_order_component_R', 'reencoded_k']
 
-/** Without small-order residue the equation holds in every vector of the corpus. Null where a flag is not known. */
+/** Without small-order residue the equation holds in every vector of the corpus. Null for an unknown flag. */
 function validByFlags(flags: unknown): boolean | null {
   const given: unknown[] = Array.isArray(flags) ? flags : []
   if (!given.every((flag) => [...REFUSED_FLAGS, ...OTHER_FLAGS].includes(flag as string))) return null

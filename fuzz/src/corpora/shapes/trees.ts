@@ -1,4 +1,4 @@
-// Proofs of trees after RFC 6962, in the fields of transparency-dev. Hashes are base64 or hex.
+// Proofs of RFC 6962 trees, with the fields of transparency-dev. Hashes are base64 or hex.
 
 import { fromBase64, toHex } from '@svc/protocol/bytes'
 import type { Corpora } from '../cases.ts'
@@ -35,13 +35,13 @@ export function addTree(name: string, fields: Fields, { trees, unread }: Corpora
       name,
       claim: { earlier: { size: size1, root: first }, later: { size: size2 as number, root: second } },
       proof: path as string[],
-      // Nothing is proven of a log without entries: some call that a proof, and some an error.
+      // Nothing is proven about a log without entries: some call that a proof, and some an error.
       holds: size1 === 0 ? null : holds,
     })
   else unread.push(`${name}: a proof without its hashes`)
 }
 
-/** In hex; null for what is none, and the empty hash for none at all. Sixty-four digits are hex. */
+/** In hex; null for an invalid hash, and the empty hash when there is none. Sixty-four digits are hex. */
 function hashOf(text: unknown): string | null {
   if (text === null || text === undefined) return text === null ? '' : null
   if (typeof text !== 'string') return null

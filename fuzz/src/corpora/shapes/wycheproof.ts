@@ -1,4 +1,4 @@
-// Wycheproof's groups of tests: those of Ed25519, and of ECDSA on secp256k1 with SHA-256.
+// Wycheproof's groups of tests for Ed25519, and for ECDSA on secp256k1 with SHA-256.
 
 import { toHex } from '@svc/protocol/bytes'
 import type { Corpora } from '../cases.ts'
@@ -21,7 +21,7 @@ function keyOf({ publicKey, key }: Fields): Fields {
   return Object(publicKey ?? key) as Fields
 }
 
-/** Whether the test is one of those that are read here. */
+/** Whether the test is one that is read here. */
 function addTest(path: string, group: Fields, { tcId, msg, sig, result }: Fields, corpora: Corpora): boolean {
   const { curve, pk, uncompressed } = keyOf(group)
   const name = `${path} ${String(tcId)}`

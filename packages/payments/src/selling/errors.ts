@@ -26,15 +26,15 @@ const HINTS: Record<RejectionReason, string> = {
   transaction_failed: 'pay again with another transaction while the quote lasts, and confirm with that one',
   nothing_received: `compare the transaction with asset and payTo of the leg in accepts; ${OTHER_LEG}`,
   payer_unclear:
-    "pay from one wallet that signs for its own coins; ask the gateway's admin for a refund of what you sent",
+    "pay from one wallet that signs for its own coins; ask the service's admin for a refund of what you sent",
   amount_too_small:
-    "one transaction must pay the whole amount: pay the quote in full with another one; ask the gateway's admin for a refund of what you sent",
+    "one transaction must pay the whole amount: pay the quote in full with another one; ask the service's admin for a refund of what you sent",
   before_quote: 'a payment must be newer than its quote: confirm the quote that it was made for',
-  after_quote: "ask for a new quote and pay that; ask the gateway's admin for a refund of what you sent",
+  after_quote: "ask for a new quote and pay that; ask the service's admin for a refund of what you sent",
   names_another_quote: 'confirm the quote that the transaction references',
   transaction_already_used: 'each purchase needs its own transaction: confirm with the one that paid this quote',
   quote_already_paid:
-    "the payer gets the receipt by naming the transaction that paid, or with payer_signature; a second payment is not accepted: ask the gateway's admin to refund it",
+    "the payer gets the receipt by naming the transaction that paid, or with payer_signature; a second payment is not accepted: ask the service's admin to refund it",
 }
 
 /** The expected payment, and what the transaction shows. */
@@ -48,7 +48,7 @@ export interface SeenPayment {
   payment: ChainPayment | null
 }
 
-const ASK_ADMIN = "ask the gateway's admin to refund it, and name this transaction"
+const ASK_ADMIN = "ask the service's admin to refund it, and name this transaction"
 const RECORDED = `it is recorded for refund: ${ASK_ADMIN}`
 
 /**

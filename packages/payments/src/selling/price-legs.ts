@@ -54,7 +54,7 @@ export function priceOnMarket({ legs, rates }: Market, { totalUsd, units, choice
 }
 
 function noLegs(): ServiceError {
-  return new ServiceError('chain_unavailable', 'payments are not available at the moment', {
+  return new ServiceError('chain_unavailable', 'no payment method is available at the moment', {
     hint: 'try again in a minute',
     headers: { 'retry-after': '60' },
   })

@@ -47,7 +47,9 @@ describe('an EVM node that forges its answers', () => {
     async (method) => {
       const [tx, dear] = [await pay(1n), await pay(1_000n)]
       const answer = await payments.chain.request({ method, params: [dear] })
-      expect(await read(tx, method, () => answer, TO_TREASURY)).toEqual(problem('another transaction'))
+      expect(await read(tx, method, () => answer, TO_TREASURY)).toEqual(
+        problem('a transaction other than the requested one'),
+      )
     },
   )
 

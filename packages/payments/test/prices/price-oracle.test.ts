@@ -190,11 +190,11 @@ describe('a source that fails', () => {
 
 describe('a price out of bounds', () => {
   const ways: [string, () => void, RegExp][] = [
-    ['zero', () => server.setPrice('SOL', '0'), /not above 0/],
-    ['negative', () => server.setPrice('SOL', '-150'), /not above 0/],
+    ['zero', () => server.setPrice('SOL', '0'), /not positive/],
+    ['negative', () => server.setPrice('SOL', '-150'), /not positive/],
     ['old', () => server.setPrice('SOL', '150', { ageSeconds: 61 }), /61 s old/],
     ['from the future', () => server.setPrice('SOL', '150', { ageSeconds: -61 }), /-61 s old/],
-    ['uncertain', () => server.setPrice('SOL', '150', { confidence: '3.01' }), /uncertain by 0.020/],
+    ['uncertain', () => server.setPrice('SOL', '150', { confidence: '3.01' }), /an uncertainty of 0.020/],
     ['of an unknown feed', () => server.removePrice('SOL'), /no valid price/],
   ]
 

@@ -57,7 +57,7 @@ describe('a Solana node that forges its answers', () => {
       body = result
       return result
     })
-    expect(await read(tx, () => body)).toEqual(problem('another transaction'))
+    expect(await read(tx, () => body)).toEqual(problem('a transaction other than the requested one'))
   })
 
   it.each([
@@ -83,7 +83,7 @@ describe('a Solana node that forges its answers', () => {
     const below = withBalances((balances) => balances.with(1, -1))
     expect(await read(tx, below)).toEqual(problem('invalid number'))
     const fewer = withBalances((balances) => balances.slice(1))
-    expect(await read(tx, fewer)).toEqual(problem('other accounts'))
+    expect(await read(tx, fewer)).toEqual(problem('accounts that the transaction does not have'))
   })
 
   it('PAY-50 shows neither a failure nor a payment without the outcome of a transaction', async () => {

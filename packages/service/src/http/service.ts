@@ -236,7 +236,7 @@ function internalError(): ServiceError {
 }
 
 const DATABASE_RETRY_SECONDS = 5
-const OUR_FAULT = "try again in a moment; if the error persists, send the request_id to the gateway's admin"
+const OUR_FAULT = "try again in a moment; if the error persists, send the request_id to the service's admin"
 
 /** For answers that `send` does not send. */
 function rawHeaders(id: string): Record<string, string> {

@@ -37,7 +37,7 @@ function expectRecorded(reply: Reply<unknown>, secrets: readonly string[]) {
   expect([details, hint]).toEqual([
     expect.objectContaining({ noted_for_refund: true }),
     expect.stringMatching(
-      /do not pay again; it is recorded for refund: ask the gateway's admin .* name this transaction/,
+      /do not pay again; it is recorded for refund: ask the service's admin .* name this transaction/,
     ),
   ])
   for (const secret of secrets) expect(JSON.stringify(reply.body)).not.toContain(secret)
@@ -154,7 +154,7 @@ describe('a payment that lands after its quote has ended', () => {
       410,
       {
         error: 'quote_expired',
-        hint: expect.stringMatching(/do not pay this quote again; .* recorded for refund: ask the gateway's admin/),
+        hint: expect.stringMatching(/do not pay this quote again; .* recorded for refund: ask the service's admin/),
         details: { reason: 'after_quote', noted_for_refund: true },
       },
     ])

@@ -128,7 +128,7 @@ it('PAY-49 T-45 a replaced transaction is not found, the answer suggests that ca
   await evm.mine({ blocks: 1 })
   const reply = await shop.confirm({ pay_req_id: payReqId(quote) }, replaced)
   expectError(reply, 402, 'tx_not_found')
-  expect(reply.body).toMatchObject({ hint: expect.stringContaining('whether the wallet has replaced it') })
+  expect(reply.body).toMatchObject({ hint: expect.stringContaining('whether the wallet replaced it') })
   await expectPaid(shop, payReqId(quote), tx)
 
   function send(serializedTransaction: `0x${string}`) {
