@@ -26,11 +26,11 @@ const remove = () => locker.call(['locker:write'], 'DELETE', '/files/f')
 
 /** Confirms, and makes a change while the first object is read. */
 async function during<T>(ask: () => Promise<T>, change: () => Promise<unknown>): Promise<T> {
-  const heldRead = storage.holdRead()
+  const pausedRead = storage.holdRead()
   const asking = ask()
-  await heldRead.began
+  await pausedRead.began
   await change()
-  heldRead.letGo()
+  pausedRead.letGo()
   return asking
 }
 
@@ -129,11 +129,11 @@ describe('at two gateways', () => {
   it('T-10 T-17 two gateways that read a file at once record it once and answer the same', async () => {
     await upload(one, locker, 'f', 'bytes')
     const { manifest_version } = await manifestOf(locker)
-    const heldRead = storages.map((storage) => storage.holdRead())
+    const pausedReads = storages.map((storage) => storage.holdRead())
     const asking = [one, other].flatMap((instance) => Array.from({ length: 20 }, () => confirm(instance, locker, 'f')))
-    await Promise.all(heldRead.map(({ began }) => began))
+    await Promise.all(pausedReads.map(({ began }) => began))
     other.clock.advance(1)
-    for (const { letGo } of heldRead) letGo()
+    for (const { letGo } of pausedReads) letGo()
     const answers = await Promise.all(asking)
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
     expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1)
