@@ -72,7 +72,7 @@ export interface HeldStorage extends WatchedStorage {
   /** How many `absent` calls there were. */
   asked(): number
   /** Holds the next `absent` call that is not held yet. */
-  hold(): { began: Promise<void>; letGo(): void }
+  hold(): { began: Promise<void>; release(): void }
 }
 
 export async function heldStorage(shared?: string): Promise<HeldStorage> {
@@ -96,7 +96,7 @@ export async function heldStorage(shared?: string): Promise<HeldStorage> {
         began.resolve()
         return held.promise
       })
-      return { began: began.promise, letGo: held.resolve }
+      return { began: began.promise, release: held.resolve }
     },
   }
 }

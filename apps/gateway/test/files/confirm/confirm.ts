@@ -105,7 +105,7 @@ export async function watchedStorage(shared?: string) {
         began.resolve()
         return paused.promise
       })
-      return { began: began.promise, letGo: paused.resolve }
+      return { began: began.promise, release: paused.resolve }
     },
     /** Makes the next read fail, as with an unavailable provider. */
     failRead() {

@@ -63,7 +63,7 @@ forEachDatabase('upload sessions at two gateways', (database) => {
     const { body } = await session.at(successor).status()
     expect(body).toMatchObject({ status: 'complete', files: [{ state: 'stored' }] })
     expect(String(await publicBytes(successor, locker, 'a'))).toBe('part 0 part 1 ')
-    pausedRead.letGo()
+    pausedRead.release()
     expect((await interrupted).body).toMatchObject({ status: 'complete' })
     expect(await lockerRow(successor, locker)).toMatchObject({ file_count: 1, manifest_version: 1 })
   })

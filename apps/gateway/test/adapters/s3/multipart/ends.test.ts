@@ -103,7 +103,7 @@ forEachDatabase('ends of S3 uploads', (database) => {
     const completing = upload.complete()
     await pausedRead.began
     await expectS3Error(upload.abort(), 409, 'OperationAborted')
-    pausedRead.letGo()
+    pausedRead.release()
     await completing
     await expectS3Error(upload.abort(), 404, 'NoSuchUpload')
     await expectStored(upload)
