@@ -108,8 +108,8 @@ describe('a locker', { shuffle: false }, () => {
     const ofOneFile = { inclusion_proven: PASSED, merkle_root_matches: { value: 'not_checked' } }
     expect(await factsOf(JSON.parse(redacted), online)).toMatchObject({ ...PUBLISHED, ...ofOneFile })
     const proof = await send('GET', `/v1/storage/merkle-proof?${about}&filename=b%2Fc.txt`)
-    const place = { leaf_index: 1, file_count: 2, anchor: { tx: first.anchor.tx } }
-    expect(proof).toMatchObject({ status: 200, body: place })
+    const position = { leaf_index: 1, file_count: 2, anchor: { tx: first.anchor.tx } }
+    expect(proof).toMatchObject({ status: 200, body: position })
   })
 
   it('EVID-11 VER-01 is attested again after a restart, in a chain that rejects borrowed statements', async () => {
@@ -123,8 +123,8 @@ describe('a locker', { shuffle: false }, () => {
     const following = { sequence: 2, prev_statement_digest: statement_digest, proof_id: body.proof_id }
     expect(second.envelope.body).toMatchObject(following)
     const facts = { commitment_computed: 'passed', signature_valid: 'passed', anchor_confirmed: 'passed' }
-    const seen = await send('GET', `/v1/storage/verify?${about}`)
-    expect(seen.body).toMatchObject({ verified: true, verification: facts, anchor: { tx } })
+    const observed = await send('GET', `/v1/storage/verify?${about}`)
+    expect(observed.body).toMatchObject({ verified: true, verification: facts, anchor: { tx } })
     const past = await send('GET', `/v1/storage/verify?${about}&sequence=1`)
     expect(past.body).toMatchObject({ verification: facts, anchor: { tx: first.anchor.tx } })
     const changed = { ...second, files: second.files.map((file) => ({ ...file, size_bytes: 1 })) }

@@ -1,5 +1,5 @@
-// The files of deploy/: everything they name exists in our settings, in our metrics, on this disk or in the manual. Their
-// own programs check them too (`npm run test:image`).
+// The files of deploy/: everything they name exists in our settings, in our metrics, on this disk or in the manual.
+// Their own programs check them too (`npm run test:image`).
 
 import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

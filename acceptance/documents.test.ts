@@ -1,4 +1,5 @@
-// Every command of every document, run as a reader would: in a clone, while `npm start` runs, top to bottom in one shell.
+// Every command of every document, run as a reader would: in a clone, while `npm start` runs, in one shell from top to
+// bottom.
 
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, statSync } from 'node:fs'

@@ -1,5 +1,5 @@
-// The examples of docs/http.md: each program signs the documented bytes, which are the bytes of the vectors. An example is
-// skipped when its language is not installed.
+// The examples of docs/http.md: each program signs the documented bytes, which are the bytes of the vectors. An example
+// is skipped when its language is not installed.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,5 +1,5 @@
-// `npm start` as a user runs it, on free ports and with its own data folder. `npm run test:postgres` runs the same tests
-// on PostgreSQL.
+// `npm start` as a user runs it, on free ports and with its own data folder. `npm run test:postgres` runs the same
+// tests on PostgreSQL.
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

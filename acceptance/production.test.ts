@@ -1,7 +1,7 @@
 // @module-tag nightly
 
-// The program that the container image and the systemd units run: `dist/production` with Node and nothing else, by a user
-// who can write only to the data folder.
+// The program that the container image and the systemd units run: `dist/production` with Node and nothing else, by a
+// user who can write only to the data folder.
 
 import { execFileSync } from 'node:child_process'
 import {

@@ -1,5 +1,5 @@
-// The proxies of deploy/, one after the other at the same address, in front of one gateway: everything works through them,
-// they store nothing on disk, and their logs contain nothing that opens a file.
+// The proxies of deploy/, one after the other at the same address, in front of one gateway: everything works through
+// them, they store nothing on disk, and their logs contain nothing that opens a file.
 
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -309,8 +309,8 @@ it('ADD-34 the proxy of the compose file does not expose the metrics of a witnes
 type Failure = 'closes' | 'garbage' | 'half' | 'long head' | 'silent'
 
 /**
- * Reports ready, and answers other requests as their header `x-failure` demands. Emits `silent` with each connection that
- * it leaves unanswered.
+ * Reports ready, and answers other requests as their header `x-failure` demands. Emits `silent` with each connection
+ * that it leaves unanswered.
  */
 async function startFailingGateway(): Promise<Server> {
   const answers: Record<Failure, (socket: Socket) => void> = {

@@ -1,5 +1,5 @@
-// Makes the changes of CONTRIBUTING.md, "A change is small", in a copy of the repository: only in the files that its lists
-// name. Then runs the checks that must pass.
+// Makes the changes of CONTRIBUTING.md, "A change is small", in a copy of the repository: only in the files that its
+// lists name. Then runs the checks that must pass.
 
 import { execFileSync } from 'node:child_process'
 import {
@@ -42,9 +42,9 @@ beforeAll(() => {
   symlinkSync(join(ROOT, MADE), join(copy, MADE))
   for (const { edits } of SMALL_CHANGES) {
     for (const [file, edit] of Object.entries(edits)) {
-      const place = join(copy, file)
-      mkdirSync(dirname(place), { recursive: true })
-      writeFileSync(place, edit(existsSync(place) ? readFileSync(place, 'utf8') : ''))
+      const path = join(copy, file)
+      mkdirSync(dirname(path), { recursive: true })
+      writeFileSync(path, edit(existsSync(path) ? readFileSync(path, 'utf8') : ''))
     }
   }
 })
@@ -67,8 +67,8 @@ function linkModules(folder: string): void {
 function placesOf(heading: string, names: Readonly<Record<string, string>>): string[] {
   const page = readFileSync(join(ROOT, 'CONTRIBUTING.md'), 'utf8')
   const section = page.split(/^#+ /m).find((text) => text.startsWith(`${heading}\n`)) ?? ''
-  return [...section.matchAll(/^\d+\. `([^`]+)`/gm)].map(([, place = '']) =>
-    place.replace(/<(\w+)>/g, (open, name: string) => names[name] ?? open),
+  return [...section.matchAll(/^\d+\. `([^`]+)`/gm)].map(([, path = '']) =>
+    path.replace(/<(\w+)>/g, (open, name: string) => names[name] ?? open),
   )
 }
 

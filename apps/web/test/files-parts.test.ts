@@ -54,11 +54,11 @@ async function newLocker(files: Record<string, string> = {}) {
     const arrival = Promise.withResolvers<void>()
     const held = { method, released: release.promise, arrived: arrival.resolve }
     holds.add(held)
-    const letGo = () => {
+    const release = () => {
       holds.delete(held)
       release.resolve()
     }
-    return { arrival: arrival.promise, release: letGo }
+    return { arrival: arrival.promise, release: release }
   }
   const entries = async (): Promise<Map<string, Entry>> => {
     const query = { folders: true, limit: 500 }

@@ -32,8 +32,8 @@ export interface SlowServer {
   /** How many orders were paid for these bytes, and how often they arrived completely. */
   paid(sha256: string): number
   received(sha256: string): number
-  /** The next request for these bytes waits at this step; `letGo` continues it, `disconnect` breaks its connection. */
-  holdUp(sha256: string, step: Step): { reached: Promise<void>; letGo(): void; disconnect(): void }
+  /** The next request for these bytes waits at this step; `release` continues it, `disconnect` breaks its connection. */
+  holdUp(sha256: string, step: Step): { reached: Promise<void>; release(): void; disconnect(): void }
   /** Breaks the connection of the next request for these bytes at this step. */
   disconnect(sha256: string, step: Step): void
   stop(): Promise<void>
@@ -126,7 +126,7 @@ export async function startSlowServer(): Promise<SlowServer> {
       obstacles.set(place, [...(obstacles.get(place) ?? []), obstacle])
       return {
         reached: reached.promise,
-        letGo: () => passable.resolve(true),
+        release: () => passable.resolve(true),
         disconnect: () => passable.resolve(false),
       }
     },

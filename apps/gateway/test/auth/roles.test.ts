@@ -115,7 +115,7 @@ it('T-28 does not mix up lockers that are looked up in one batch', async () => {
   const lockers = await Promise.all(Array.from({ length: 30 }, () => instance.locker(ed25519Identity())))
   const own = lockers.map((locker) => read(locker, locker.owner))
   const others = lockers.map((locker, i) => read(locker, lockers[(i + 1) % lockers.length]!.owner))
-  const nobodys = lockers.map(({ owner }, i) => {
+  const refusals = lockers.map(({ owner }, i) => {
     const lockerId = `locker_${String(i).padStart(12, '0')}`
     return instance.call(owner, { path: `/v1/lockers/${lockerId}/record`, ops: ['locker:read'], lockerId })
   })
@@ -123,5 +123,5 @@ it('T-28 does not mix up lockers that are looked up in one batch', async () => {
     expect(body).toMatchObject({ locker_id: lockers[i]!.lockerId, owner: lockers[i]!.owner.identity })
   }
   for (const answer of await Promise.all(others)) expectRefusal(answer, 403, 'SIGNATURE_INVALID')
-  for (const answer of await Promise.all(nobodys)) expectRefusal(answer, 404, 'locker_not_found')
+  for (const answer of await Promise.all(refusals)) expectRefusal(answer, 404, 'locker_not_found')
 })

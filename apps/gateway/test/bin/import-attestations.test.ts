@@ -59,8 +59,8 @@ forEachDatabase('the command that imports attestations', (database) => {
       stdout: ['2 records: 2 imported, 0 there already, 0 refused.', '', ...unverified, ''].join('\n'),
       stderr: '',
     })
-    const kept = await findRecord(db, vectorRecord.receipt_id as string)
-    expect(kept).toMatchObject({ sequence: 0, status: null, anchor: vectorRecord.anchor })
+    const imported = await findRecord(db, vectorRecord.receipt_id as string)
+    expect(imported).toMatchObject({ sequence: 0, status: null, anchor: vectorRecord.anchor })
   })
 
   // Output and exit code do not depend on the database.

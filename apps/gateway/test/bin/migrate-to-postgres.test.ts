@@ -118,7 +118,7 @@ it('ADD-30 a deployment on SQLite continues on PostgreSQL with its receipts, lin
   const { receiptId, lockerId } = locker
   const used = before.sign(locker.owner, { path: usedPath, ops: ['locker:list'], receiptId, lockerId })
   expect((await before.send('GET', usedPath, undefined, used.headers)).status).toBe(200)
-  const seen = await snapshot(before, locker)
+  const expected = await snapshot(before, locker)
 
   await before.close()
   // As in a database that release 1.1.0 created.
@@ -133,7 +133,7 @@ it('ADD-30 a deployment on SQLite continues on PostgreSQL with its receipts, lin
 
   const after = await openInstance({ DATABASE_URL: target.url })
   const instance = after.gateway.context
-  expect(await snapshot(after, locker)).toEqual(seen)
+  expect(await snapshot(after, locker)).toEqual(expected)
   expect(String(await publicBytes(after, locker, 'a.txt'))).toBe('stays')
   expectRefusal(await after.send('GET', usedPath, undefined, used.headers), 403, 'NONCE_REPLAYED')
   expect(await instance.queue.deadLetters()).toEqual(dead)
@@ -153,8 +153,8 @@ it('ADD-30 a deployment on SQLite continues on PostgreSQL with its receipts, lin
   expect(inOrder[2]?.prev_statement_digest).toBe(inOrder[1]?.statement_digest)
   // The triggers work on PostgreSQL.
   const another = await after.locker(ed25519Identity())
-  const noted = await instance.database.db.selectFrom('uncounted_receipts').select('receipt_id').execute()
-  expect(noted.map(({ receipt_id }) => receipt_id)).toContain(another.receiptId)
+  const uncounted = await instance.database.db.selectFrom('uncounted_receipts').select('receipt_id').execute()
+  expect(uncounted.map(({ receipt_id }) => receipt_id)).toContain(another.receiptId)
   await after.close()
 })
 

@@ -53,8 +53,8 @@ it('ADD-25 T-26 the command line manages lockers, jobs, payments and the audit l
   const toReturn = await run('payments', 'list')
   expect(toReturn).toMatchObject({ code: 0, stderr: '' })
   expect(toReturn.stdout).toContain(`${payment.tx}  250000 USDC  ${of.payer}  pr_1  quote_already_paid  open`)
-  const halfSaid = await run('payments', 'refund', payment.network, payment.tx, '--reason', 'paid twice')
-  expect([halfSaid.code, halfSaid.stderr]).toEqual([1, expect.stringContaining('--asset')])
+  const incomplete = await run('payments', 'refund', payment.network, payment.tx, '--reason', 'paid twice')
+  expect([incomplete.code, incomplete.stderr]).toEqual([1, expect.stringContaining('--asset')])
 
   const audit = await run('audit')
   const entries = audit.stdout

@@ -41,7 +41,7 @@ describe('a gateway of two processes', { shuffle: false }, () => {
 
   const logged = (msg: string) => gateway.log().filter((line) => line.msg === msg)
   const newestProcess = () => logged('process started').at(-1)?.pid as number
-  const startTime = (metrics: Scrape, place: string) => metrics.value('process_start_time_seconds', { process: place })
+  const startTime = (metrics: Scrape, process: string) => metrics.value('process_start_time_seconds', { process })
 
   async function untilBothAnswer(): Promise<Scrape> {
     let metrics: Scrape
@@ -58,9 +58,9 @@ describe('a gateway of two processes', { shuffle: false }, () => {
     for (let i = 0; i < 4; i++)
       expect((await fetch(`${url}/health`, { headers: { connection: 'close' } })).status).toBe(200)
     const metrics = await scrape(url)
-    const answered = (place: string) =>
+    const answered = (process: string) =>
       metrics.value('svc_http_request_duration_seconds_count', {
-        process: place,
+        process,
         route: '/health',
         method: 'GET',
         status: '2xx',

@@ -58,15 +58,15 @@ const MAY_CHANGE: Record<string, { why: string; on: readonly string[] }> = {
 type Load = () => Promise<{ run(args: string[]): Promise<void> }>
 
 async function runHere(load: Load, args: string[], env: Variables) {
-  const said: string[] = []
-  const noted = (...words: unknown[]) => void said.push(words.join(' '))
-  for (const stream of ['log', 'error'] as const) vi.spyOn(console, stream).mockImplementation(noted)
+  const output: string[] = []
+  const record = (...words: unknown[]) => void output.push(words.join(' '))
+  for (const stream of ['log', 'error'] as const) vi.spyOn(console, stream).mockImplementation(record)
   const before = { env: process.env, exitCode: process.exitCode }
   process.env = { SVC_MODE: 'development', LOG_LEVEL: 'silent', ...env } as NodeJS.ProcessEnv
   process.exitCode = 0
   try {
     await (await load()).run(args)
-    return { code: process.exitCode, said: said.join('\n') }
+    return { code: process.exitCode, output: output.join('\n') }
   } finally {
     process.env = before.env
     process.exitCode = before.exitCode
@@ -313,8 +313,12 @@ forEachDatabase('a gateway whose database is behind', (database) => {
       [journal, 'prune', '--before', '2020-01-01', ...because],
     ]
     for (const [load, ...args] of refusedCommands) {
-      const { code, said } = await runHere(load, args, variables)
-      expect([args, code, said]).toEqual([args, 1, expect.stringContaining('older than what this gateway has signed')])
+      const { code, output } = await runHere(load, args, variables)
+      expect([args, code, output]).toEqual([
+        args,
+        1,
+        expect.stringContaining('older than what this gateway has signed'),
+      ])
       await afterRequest()
     }
     await expectUnchanged()
@@ -330,8 +334,8 @@ forEachDatabase('a gateway whose database is behind', (database) => {
       [() => import('../../src/bin/import-attestations.ts'), 0, empty],
     ]
     for (const [load, wanted, ...args] of shown) {
-      const { code, said } = await runHere(load, args, variables)
-      expect([args, code], said).toEqual([args, wanted])
+      const { code, output } = await runHere(load, args, variables)
+      expect([args, code], output).toEqual([args, wanted])
       await afterRequest()
     }
     await expectUnchanged()

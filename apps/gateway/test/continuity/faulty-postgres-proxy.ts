@@ -6,8 +6,8 @@ export interface FaultyPostgresProxy {
   /** Makes the next commit after an insert into this table, and loses its answer: the connection breaks. */
   loseCommitOf(table: string): void
   /**
-   * Answers the next commit after an insert into this table. The next query on that connection breaks all connections, and
-   * later ones lead to the database that `swap` has put in its place.
+   * Answers the next commit after an insert into this table. The next query on that connection breaks all connections,
+   * and later ones lead to the database that `swap` has put in its place.
    */
   failOverAfter(table: string, swap: () => Promise<void>): void
   close(): Promise<void>

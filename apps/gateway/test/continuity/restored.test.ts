@@ -95,8 +95,8 @@ async function buyTwice(shop: TestGateway) {
   expect(closed.status, JSON.stringify(closed.body)).toBe(200)
   const renewal = await buy(market, shop, { units: 1, extends: first.receipt_id })
   const second = await market.pay(first.quote.accepts[0]!)
-  const noted = await shop.confirm({ pay_req_id: payReqId(first.quote) }, second)
-  expect(noted.body).toMatchObject({ details: { noted_for_refund: true } })
+  const secondPayment = await shop.confirm({ pay_req_id: payReqId(first.quote) }, second)
+  expect(secondPayment.body).toMatchObject({ details: { noted_for_refund: true } })
   const { body: record } = await locker.call<LockerRecord>(['locker:read'], 'GET', '/record')
   return { payer, first, renewal, record, second }
 }
@@ -218,8 +218,8 @@ forEachDatabase('a restored database', (database) => {
       const { body } = await now.send('GET', `${PAYMENTS}?${new URLSearchParams(of)}`)
       expect(body).toMatchObject({ refund: { refund_tx } })
       const { db } = now.gateway.context.database
-      const noted = db.selectFrom('unclaimed_payments').select(['tx', 'reason'])
-      expect(await noted.execute()).toEqual([{ tx: bought.second, reason: 'quote_already_paid' }])
+      const unclaimed = db.selectFrom('unclaimed_payments').select(['tx', 'reason'])
+      expect(await unclaimed.execute()).toEqual([{ tx: bought.second, reason: 'quote_already_paid' }])
       const stolen = await now.confirm({ pay_req_id: payReqId(other) }, paidBy)
       expectRefusal(stolen, 402, 'payment_verification_failed')
       expect(JSON.stringify(stolen.body)).toContain('transaction_already_used')
@@ -246,9 +246,9 @@ forEachDatabase('a restored database', (database) => {
       await now.close()
       await copyDatabase(database, 'backup')
       now = await story.open({ LOGBOOK_DIR: 'off' })
-      const seen = await healthIn(now.gateway, 'behind')
-      expect(seen.continuity).toMatchObject({ logbook: 'off', missing_payments: 0 })
-      expect(seen.continuity?.missing.map(({ sequence }) => sequence)).toEqual([4, 5, 6])
+      const health = await healthIn(now.gateway, 'behind')
+      expect(health.continuity).toMatchObject({ logbook: 'off', missing_payments: 0 })
+      expect(health.continuity?.missing.map(({ sequence }) => sequence)).toEqual([4, 5, 6])
       const of = { owner: story.owner, receiptId: story.ids().receiptId }
       expectRefusal(await askToAttest(now, of), 503, 'database_behind')
       const accepted = await story.command({ LOGBOOK_DIR: 'off' }, '--reason', 'the disk is gone', '--accept')

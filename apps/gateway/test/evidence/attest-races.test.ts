@@ -44,7 +44,7 @@ forEachDatabaseInGate('concurrent requests to attest at one gateway', (database)
     const held = storage.hold()
     const asking = Array.from({ length: 20 }, () => attest(instance, locker))
     await held.began
-    held.letGo()
+    held.release()
     const answers = await Promise.all(asking)
     expect(storage.asked() - before).toBe(1)
     expect(new Set(answers.map(({ attestation }) => JSON.stringify(attestation))).size).toBe(1)
@@ -58,7 +58,7 @@ forEachDatabaseInGate('concurrent requests to attest at one gateway', (database)
     await held.began
     await locker.put('b', 'b')
     const late = attest(instance, locker)
-    held.letGo()
+    held.release()
     expect([names(await early), names(await late)]).toEqual([['a'], ['a', 'b']])
     await expectChain(instance, locker)
   })
@@ -69,7 +69,7 @@ forEachDatabaseInGate('concurrent requests to attest at one gateway', (database)
     const answer = attest(instance, locker)
     await held.began
     await locker.put('a', 'after', { confirm: false })
-    held.letGo()
+    held.release()
     expect((await answer).attestation.files).toMatchObject([{ filename: 'a', size_bytes: 6 }])
     expectRefusal(await askToAttest(instance, locker), 409, 'EMPTY_FILE_LIST')
   })
@@ -108,7 +108,7 @@ describe('two gateways with one database and one storage', () => {
     const second = storages[1].hold()
     const two = begin(1)
     await second.began
-    return { one, two, letGo: [first.letGo, second.letGo] as const }
+    return { one, two, release: [first.release, second.release] as const }
   }
   const attestAt = (i: 0 | 1) => attest(instances[i], lockers[i])
   const forceAt = async (i: 0 | 1) => {
@@ -118,10 +118,10 @@ describe('two gateways with one database and one storage', () => {
 
   it('T-18 make one statement when both read the same files', async () => {
     await lockers[0].put('a', 'a')
-    const { one, two, letGo } = await blockBoth(attestAt)
-    letGo[1]()
+    const { one, two, release } = await blockBoth(attestAt)
+    release[1]()
     const answer = await two
-    letGo[0]()
+    release[0]()
     expect(await one).toEqual({ ...answer, unchanged: true, verify_url: (await one).verify_url })
     expect(answer.unchanged).toBe(false)
     expect(await expectChain(instances[0], lockers[0])).toHaveLength(1)
@@ -130,8 +130,8 @@ describe('two gateways with one database and one storage', () => {
   it('T-18 CRON-06 make one new statement for two concurrent forced calls', async () => {
     await lockers[0].put('a', 'a')
     await attestAt(0)
-    const { one, two, letGo } = await blockBoth(forceAt)
-    for (const go of letGo) go()
+    const { one, two, release } = await blockBoth(forceAt)
+    for (const go of release) go()
     const answers = await Promise.all([one, two])
     expect(answers.map(({ attestation }) => attestation.evidence_seq)).toEqual([2, 2])
     expect(answers.map(({ unchanged }) => unchanged).sort()).toEqual([false, true])
@@ -142,16 +142,16 @@ describe('two gateways with one database and one storage', () => {
     await lockers[0].put('a', 'a')
     const confirmB = () => lockers[1].put('b', 'b')
     const inOrder = await blockBoth(attestAt, confirmB)
-    inOrder.letGo[0]()
+    inOrder.release[0]()
     expect(names(await inOrder.one)).toEqual(['a'])
-    inOrder.letGo[1]()
+    inOrder.release[1]()
     expect((await inOrder.two).attestation).toMatchObject({ evidence_seq: 2, file_count: 2 })
 
     await lockers[0].put('c', 'c')
     const overtaken = await blockBoth(attestAt, () => lockers[1].put('d', 'd'))
-    overtaken.letGo[1]()
+    overtaken.release[1]()
     expect((await overtaken.two).attestation).toMatchObject({ evidence_seq: 3, file_count: 4 })
-    overtaken.letGo[0]()
+    overtaken.release[0]()
     expect(await overtaken.one).toMatchObject({ unchanged: true, attestation: { evidence_seq: 3, file_count: 4 } })
     expect(await expectChain(instances[0], lockers[0])).toHaveLength(3)
   })

@@ -72,7 +72,7 @@ export interface BlockableStorage extends WatchedStorage {
   /** The number of `absent` calls so far. */
   asked(): number
   /** Blocks the next `absent` call that is not blocked yet. */
-  hold(): { began: Promise<void>; letGo(): void }
+  hold(): { began: Promise<void>; release(): void }
 }
 
 export async function blockableStorage(shared?: string): Promise<BlockableStorage> {
@@ -96,7 +96,7 @@ export async function blockableStorage(shared?: string): Promise<BlockableStorag
         began.resolve()
         return held.promise
       })
-      return { began: began.promise, letGo: held.resolve }
+      return { began: began.promise, release: held.resolve }
     },
   }
 }

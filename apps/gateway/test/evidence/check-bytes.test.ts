@@ -80,7 +80,7 @@ forEachDatabase('attesting with ATTEST_CHECK_MODE=bytes_hashed', (database) => {
     await locker.put('b', 'newer bytes')
     await locker.put('d', 'one more')
     await locker.call(['locker:write'], 'DELETE', '/files/c')
-    held.letGo()
+    held.release()
     const { files, check_mode } = (await answer).attestation
     expect(files.map(({ filename, size_bytes }) => [filename, size_bytes])).toEqual([
       ['a', 10],

@@ -18,8 +18,8 @@ export interface Known {
 export interface Bound {
   request(known: Known): AnonymousRequest
   /**
-   * `address`: every request counts, and an address may send so many a minute. `work`: answers from memory are free, and
-   * computed answers count. `none`: the answer comes from memory or a short query.
+   * `address`: every request counts, and an address may send so many a minute. `work`: answers from memory are free,
+   * and computed answers count. `none`: the answer comes from memory or a short query.
    */
   limit: 'address' | 'work' | 'none'
   /** The status of each answer that is not limited; 200 by default. */

@@ -41,8 +41,8 @@ async function expectNothingStored(): Promise<void> {
   const recorded = await database.db.selectFrom('objects').select(['object_id', 'state']).execute()
   expect(recorded.filter(({ state }) => state === 'writing')).toEqual([])
   const entries = await readdir(config.storage.localFolder, { recursive: true, withFileTypes: true })
-  const kept = entries.filter((entry) => entry.isFile()).map(({ name }) => name)
-  expect(kept.sort()).toEqual(recorded.map(({ object_id }) => object_id).sort())
+  const stored = entries.filter((entry) => entry.isFile()).map(({ name }) => name)
+  expect(stored.sort()).toEqual(recorded.map(({ object_id }) => object_id).sort())
 }
 
 async function expectRefused(body: object, message: RegExp): Promise<void> {

@@ -110,21 +110,21 @@ forEachDatabase('the lockers of a wallet', (database) => {
       }
       instance.clock.advance(1)
     }
-    const seen: string[] = []
+    const listed: string[] = []
     const cursors: string[] = []
     for (let cursor = ''; ; ) {
       const { body } = await list(instance, wallet, `&limit=5${cursor && `&cursor=${cursor}`}`)
-      seen.push(...body.lockers.map(({ receipt_id }) => receipt_id))
+      listed.push(...body.lockers.map(({ receipt_id }) => receipt_id))
       if (body.next_cursor === undefined) break
       cursor = body.next_cursor
       cursors.push(Buffer.from(cursor, 'base64url').toString())
     }
-    expect(seen).toHaveLength(made.length)
-    expect(new Set(seen)).toEqual(new Set(made))
+    expect(listed).toHaveLength(made.length)
+    expect(new Set(listed)).toEqual(new Set(made))
     expect(cursors).toHaveLength(2)
-    for (const receipt of seen) expect(cursors.some((cursor) => cursor.includes(receipt))).toBe(false)
+    for (const receipt of listed) expect(cursors.some((cursor) => cursor.includes(receipt))).toBe(false)
     const bySecond = (receipt: string) => Math.floor(made.indexOf(receipt) / 4)
-    expect(seen.map(bySecond)).toEqual(seen.map(bySecond).toSorted((a, b) => b - a))
+    expect(listed.map(bySecond)).toEqual(listed.map(bySecond).toSorted((a, b) => b - a))
   })
 
   it('T-55 ENV-13 an envelope works once, in any spelling of the wallet', async () => {

@@ -26,11 +26,11 @@ const remove = () => locker.call(['locker:write'], 'DELETE', '/files/f')
 
 /** Confirms, and makes a change while the first object is read. */
 async function during<T>(ask: () => Promise<T>, change: () => Promise<unknown>): Promise<T> {
-  const heldRead = storage.holdRead()
+  const pausedRead = storage.holdRead()
   const asking = ask()
-  await heldRead.began
+  await pausedRead.began
   await change()
-  heldRead.letGo()
+  pausedRead.release()
   return asking
 }
 
@@ -59,10 +59,10 @@ it('T-17 a file that changes during each of three attempts answers CONTENT_HASH_
   await upload(instance, locker, 'f', 'version 0')
   const reads = times(3, () => storage.holdRead())
   const confirming = confirm(instance, locker, 'f')
-  for (const [i, { began, letGo }] of reads.entries()) {
+  for (const [i, { began, release }] of reads.entries()) {
     await began
     await upload(instance, locker, 'f', `version ${i + 1}`)
-    letGo()
+    release()
   }
   expectRefusal(await confirming, 409, 'CONTENT_HASH_CHANGED')
   expect(await entryOf(locker, 'f')).toMatchObject({ content_hash: null, status: 'awaiting_bytes' })
@@ -109,7 +109,7 @@ it('T-10 concurrent confirmations of many files open only a few of them concurre
   const reads = times(8, () => storage.holdRead())
   const asking = [...names.map((name) => confirm(instance, locker, name)), confirmBatch(instance, locker, names)]
   await Promise.all(reads.map(({ began }) => began))
-  for (const { letGo } of reads) letGo()
+  for (const { release } of reads) release()
   expect((await Promise.all(asking)).map(({ status }) => status)).toEqual(times(61, () => 200))
   expect(storage.reads).toHaveLength(60)
   expect(storage.mostAtOnce()).toBe(8)
@@ -129,11 +129,11 @@ describe('at two gateways', () => {
   it('T-10 T-17 two gateways that read a file at once record it once and answer the same', async () => {
     await upload(one, locker, 'f', 'bytes')
     const { manifest_version } = await manifestOf(locker)
-    const heldRead = storages.map((storage) => storage.holdRead())
+    const pausedReads = storages.map((storage) => storage.holdRead())
     const asking = [one, other].flatMap((instance) => Array.from({ length: 20 }, () => confirm(instance, locker, 'f')))
-    await Promise.all(heldRead.map(({ began }) => began))
+    await Promise.all(pausedReads.map(({ began }) => began))
     other.clock.advance(1)
-    for (const { letGo } of heldRead) letGo()
+    for (const { release } of pausedReads) release()
     const answers = await Promise.all(asking)
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
     expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1)

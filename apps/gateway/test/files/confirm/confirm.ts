@@ -100,12 +100,12 @@ export async function watchedStorage(shared?: string) {
     /** Pauses the next unpaused read before it opens the object. */
     holdRead() {
       const began = Promise.withResolvers<void>()
-      const held = Promise.withResolvers<void>()
+      const paused = Promise.withResolvers<void>()
       obstacles.push(() => {
         began.resolve()
-        return held.promise
+        return paused.promise
       })
-      return { began: began.promise, letGo: held.resolve }
+      return { began: began.promise, release: paused.resolve }
     },
     /** Makes the next read fail, as with an unavailable provider. */
     failRead() {

@@ -115,7 +115,7 @@ forEachDatabase('delivery', (database) => {
     const draining = instance.later(0)
     await held.reached
     await restrict('taken_down')
-    held.letGo()
+    held.release()
     expect(await draining).toMatchObject({ failed: 0 })
     expect(await instance.later(3600)).toMatchObject({ failed: 0, dead: 0 })
     expect(received()).toEqual([0, 0])

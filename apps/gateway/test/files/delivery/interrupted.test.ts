@@ -72,7 +72,7 @@ describe('two gateways', () => {
     await other.gateway.context.queue.drain()
     const { provider_ref } = (await entryOf(locker, 'a'))!
     expect(provider_ref).toEqual(expect.any(String))
-    held.letGo()
+    held.release()
     await first
     expect((await entryOf(locker, 'a'))?.provider_ref).toBe(provider_ref)
     expect(stages.server.paid(hex('contended'))).toBe(1)
@@ -97,7 +97,7 @@ describe('two gateways', () => {
     await held.reached
     goOn.resolve()
     await first
-    held.letGo()
+    held.release()
     await second
     expect((await entryOf(locker, 'b'))?.provider_ref).toEqual(expect.any(String))
     expect(stages.server.paid(hex('raced'))).toBe(1)

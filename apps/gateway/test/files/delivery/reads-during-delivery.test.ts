@@ -54,12 +54,12 @@ it('ATT-05 MERK-17 a file is readable and attestable before, during and after it
   expect((await entryOf(locker, 'a'))?.provider_ref).toBeUndefined()
   await expectAllWorks()
 
-  sending.letGo()
+  sending.release()
   await confirming.reached
   expect((await entryOf(locker, 'a'))?.provider_ref).toEqual(expect.any(String))
   await expectAllWorks()
 
-  confirming.letGo()
+  confirming.release()
   await draining
   await instance.later(0)
   expect(await stages.staged()).toEqual([])

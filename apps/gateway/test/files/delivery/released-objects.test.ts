@@ -52,7 +52,7 @@ forEachDatabase('a file that is deleted or replaced during its delivery', (datab
     expect(await instance.deliveriesOf(locker)).toBeNull()
     expect(await sweepLater()).toBe(0)
     expect(await instance.staged()).toHaveLength(1)
-    held.letGo()
+    held.release()
     await draining
     expect([instance.server.paid(hex('too late')), instance.server.received(hex('too late'))]).toEqual([1, 1])
     await sweepLater()
@@ -66,7 +66,7 @@ forEachDatabase('a file that is deleted or replaced during its delivery', (datab
     await held.reached
     expect(await entryOf(locker, 'a')).toHaveProperty('provider_ref')
     expect(await remove('a')).toBe(false)
-    held.letGo()
+    held.release()
     await draining
     await expectNothingLeft()
   })
@@ -89,7 +89,7 @@ forEachDatabase('a file that is deleted or replaced during its delivery', (datab
     const draining = drain()
     await held.reached
     await locker.put('b', 'second', { confirm: false })
-    held.letGo()
+    held.release()
     await draining
     expect(await entryOf(locker, 'b')).not.toHaveProperty('provider_ref')
     expect((await publicBytes(instance, locker, 'b')).toString()).toBe('second')

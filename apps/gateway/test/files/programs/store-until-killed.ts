@@ -1,6 +1,6 @@
 // A gateway that is killed while it stores bytes as a file: before the step that its first argument counts. Each
-// statement of the database is a step, as is each side of a commit and of a storage call. The program prints a line when
-// it reaches the end.
+// statement of the database is a step, as is each side of a commit and of a storage call. The program prints a line
+// when it reaches the end.
 
 import { writeSync } from 'node:fs'
 import { StatementSync } from 'node:sqlite'

@@ -23,8 +23,8 @@ forEachDatabase('upload sessions at two gateways', (database) => {
 
   it('SESS-03 ten concurrent finalizations at two gateways store each file once and answer the same', async () => {
     const [first] = instances
-    const held = async () => (await leftovers(first.gateway)).held.length
-    const before = await held()
+    const heldObjects = async () => (await leftovers(first.gateway)).held.length
+    const before = await heldObjects()
     const bytes = randomBytes(400_000)
     const session = await openTestSession(first, locker, { files: [{ filename: 'joined' }, { filename: 'single' }] })
     const at = (i: number) => session.at(instances[i % 2]!)
@@ -41,7 +41,7 @@ forEachDatabase('upload sessions at two gateways', (database) => {
     })
     expect(await publicBytes(instances[1], locker, 'joined')).toEqual(bytes)
     expect(await lockerRow(first, locker)).toMatchObject({ file_count: 2, total_bytes: 400_006, manifest_version: 2 })
-    expect(await held()).toBe(before + 2)
+    expect(await heldObjects()).toBe(before + 2)
   })
 
   it('EVT-02 SESS-05 a job at another gateway finishes an interrupted finalization, even after the session expires', async () => {
@@ -51,9 +51,9 @@ forEachDatabase('upload sessions at two gateways', (database) => {
     const [, successor] = instances
     const session = await openTestSession(victim, locker, { files: [{ filename: 'a' }], ttl_min: 1 })
     for (const i of [0, 1]) await session.raw(i, `part ${i} `)
-    const held = watched.holdRead()
+    const pausedRead = watched.holdRead()
     const interrupted = session.finalize()
-    await held.began
+    await pausedRead.began
 
     successor.clock.advance(15)
     await successor.gateway.context.queue.drain()
@@ -63,7 +63,7 @@ forEachDatabase('upload sessions at two gateways', (database) => {
     const { body } = await session.at(successor).status()
     expect(body).toMatchObject({ status: 'complete', files: [{ state: 'stored' }] })
     expect(String(await publicBytes(successor, locker, 'a'))).toBe('part 0 part 1 ')
-    held.letGo()
+    pausedRead.release()
     expect((await interrupted).body).toMatchObject({ status: 'complete' })
     expect(await lockerRow(successor, locker)).toMatchObject({ file_count: 1, manifest_version: 1 })
   })

@@ -33,7 +33,7 @@ it.each(PROVIDERS)('SESS-02 SESS-03 %s joins parts of any order and length into 
     if (filename === 'replaced') for (const i of [0, 1]) expect((await session.raw(i, large)).status).toBe(200)
     const sent = await Promise.all([2, 0, 1].map((i) => session.raw(i, parts[i]!)))
     expect(sent.map(({ status }) => status)).toEqual([200, 200, 200])
-    // A part that is sent again is stored separately: it must not touch the earlier part, and it is removed when replaced.
+    // A repeated part is stored separately: it must not touch the earlier part, and it is removed when replaced.
     const { db } = instance.gateway.context.database
     const rows = db.selectFrom('upload_parts').select('part_ref').where('session_id', '=', session.opened.session_id)
     const inPlace = (await rows.orderBy('part_index').execute()).map(({ part_ref }) => part_ref !== null)
@@ -66,11 +66,11 @@ it.each(PROVIDERS)(
       await expectStored(filename, bytes)
     }
     await upload('chunks', [1, 3_000_000, 9_000_000, 18_000_000])
-    const held: (() => void)[] = []
+    const buffers: (() => void)[] = []
     const { takeBuffer } = instance.gateway.context
-    for (let release = takeBuffer(); release; release = takeBuffer()) held.push(release)
+    for (let release = takeBuffer(); release; release = takeBuffer()) buffers.push(release)
     await upload('streamed', [5_000_000, 18_000_000])
-    for (const release of held) release()
+    for (const release of buffers) release()
   },
 )
 

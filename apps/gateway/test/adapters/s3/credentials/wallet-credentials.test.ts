@@ -104,10 +104,10 @@ forEachDatabase('S3 credentials of a wallet', (database) => {
   )
 
   it('ADD-44 a locker is listed by its id when its name is no valid bucket name or is not unique', async () => {
-    const twins = [await named('name:twin'), await named('name:twin')]
-    const odd = [await named('name:Photos 2026'), await named('name:10.0.0.1'), await named('name:ab')]
+    const sharedNames = [await named('name:twin'), await named('name:twin')]
+    const invalidNames = [await named('name:Photos 2026'), await named('name:10.0.0.1'), await named('name:ab')]
     const credentials = await given.key()
-    const ids = [...twins, ...odd].map(({ lockerId }) => lockerId)
+    const ids = [...sharedNames, ...invalidNames].map(({ lockerId }) => lockerId)
     expect(await bucketsOf(credentials)).toEqual(ids.sort())
     for (const name of ['twin', 'Photos%202026', '10.0.0.1', 'ab', 'photos', 'TWIN'])
       expect(await sendSigned(instance, credentials, 'HEAD', `/s3/${name}`), name).toMatchObject({ status: 403 })
@@ -118,11 +118,11 @@ forEachDatabase('S3 credentials of a wallet', (database) => {
   it('T-95 T-93 lockers of other owners are neither listed nor opened, even if the wallet operates them', async () => {
     const owner = ed25519Identity()
     const own = await instance.locker(owner, { tags: ['name:own'] })
-    const planted = await instance.locker(ed25519Identity(), { operators: [owner], tags: ['name:photos'] })
+    const operated = await instance.locker(ed25519Identity(), { operators: [owner], tags: ['name:photos'] })
     const credentials = expectSuccess(await askWalletKey(instance, owner)) as Given
     expect(await bucketsOf(credentials)).toEqual(['own'])
     const answers = []
-    for (const bucket of [planted.lockerId, 'photos', 'locker_000000000000', '%00', 'locker_%00', `own%00`, '%27--'])
+    for (const bucket of [operated.lockerId, 'photos', 'locker_000000000000', '%00', 'locker_%00', `own%00`, '%27--'])
       answers.push(await sendSigned(instance, credentials, 'GET', `/s3/${bucket}/a`))
     for (const { status, text } of answers) {
       expect([status, /<Code>\w+<\/Code><Message>.*<\/Hint>/.exec(text)?.[0]]).toEqual([

@@ -136,9 +136,9 @@ forEachDatabase('lists of S3', (database) => {
     expect(keysOf(await list({ Prefix: 'a/', StartAfter: '' }))).toEqual(['a/1.txt', 'a/2&3.txt', 'a/b/<4>'])
     for (const Prefix of [undefined, '', 'a', 'b/', 'A/'])
       await expectS3Error(list({ Prefix, StartAfter: 'a/' }), 403, 'AccessDenied')
-    const whole = { Bucket: bucket.name }
-    await expectS3Error(client.send(new ListObjectsCommand(whole)), 403, 'AccessDenied')
-    await expectS3Error(client.send(new ListObjectVersionsCommand(whole)), 403, 'AccessDenied')
+    const wholeBucket = { Bucket: bucket.name }
+    await expectS3Error(client.send(new ListObjectsCommand(wholeBucket)), 403, 'AccessDenied')
+    await expectS3Error(client.send(new ListObjectVersionsCommand(wholeBucket)), 403, 'AccessDenied')
   })
 
   it('ADD-44 lists a file with the ETag that its reads and writes return, confirmed or not', async () => {

@@ -99,11 +99,11 @@ forEachDatabase('ends of S3 uploads', (database) => {
 
   it('T-98 an upload that is being completed cannot be aborted, and is stored', nightly, async () => {
     const upload = await beginWithParts('a')
-    const held = storage.holdRead()
+    const pausedRead = storage.holdRead()
     const completing = upload.complete()
-    await held.began
+    await pausedRead.began
     await expectS3Error(upload.abort(), 409, 'OperationAborted')
-    held.letGo()
+    pausedRead.release()
     await completing
     await expectS3Error(upload.abort(), 404, 'NoSuchUpload')
     await expectStored(upload)

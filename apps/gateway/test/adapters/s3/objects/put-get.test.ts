@@ -170,8 +170,8 @@ forEachDatabase('objects of S3', (database) => {
   it('T-93 answers ranges, and the SHA-256 of the whole file on request', async () => {
     await put('read', '0123456789')
     const sum = { ChecksumMode: 'ENABLED' }
-    const whole = { ChecksumSHA256: base64Sha256('0123456789'), ChecksumType: 'FULL_OBJECT' }
-    expect(await head('read', sum)).toMatchObject(whole)
+    const checksum = { ChecksumSHA256: base64Sha256('0123456789'), ChecksumType: 'FULL_OBJECT' }
+    expect(await head('read', sum)).toMatchObject(checksum)
     const ranged = await get('read', { ...sum, Range: 'bytes=2-4' })
     expect([await ranged.Body?.transformToString(), ranged.ChecksumSHA256]).toEqual(['234', undefined])
     await expectS3Error(get('read', { Range: 'bytes=10-' }), 416, 'InvalidRange')
@@ -244,14 +244,14 @@ forEachDatabase('objects of S3', (database) => {
       return [status, headers.get('cache-control'), headers.get('referrer-policy')]
     }
     const read = signed(new GetObjectCommand(named))
-    const kept = ['private, no-store', 'no-referrer']
+    const policy = ['private, no-store', 'no-referrer']
     const tag = etagOf('x')
-    expect(await policyOf(read)).toEqual([200, ...kept])
-    expect(await policyOf(read, { headers: { range: 'bytes=0-0' } })).toEqual([206, ...kept])
-    expect(await policyOf(read, { headers: { 'if-none-match': tag } })).toEqual([304, ...kept])
-    expect(await policyOf(signed(new HeadObjectCommand(named)), { method: 'HEAD' })).toEqual([200, ...kept])
+    expect(await policyOf(read)).toEqual([200, ...policy])
+    expect(await policyOf(read, { headers: { range: 'bytes=0-0' } })).toEqual([206, ...policy])
+    expect(await policyOf(read, { headers: { 'if-none-match': tag } })).toEqual([304, ...policy])
+    expect(await policyOf(signed(new HeadObjectCommand(named)), { method: 'HEAD' })).toEqual([200, ...policy])
     const list = getSignedUrl(bucket.client, new ListObjectsV2Command({ Bucket: bucket.name }), at)
-    expect(await policyOf(list)).toEqual([200, ...kept])
+    expect(await policyOf(list)).toEqual([200, ...policy])
     const asked = signed(new GetObjectCommand({ ...named, ResponseCacheControl: 'private, max-age=60' }))
     expect(await policyOf(asked)).toEqual([200, 'private, max-age=60', 'no-referrer'])
     expect((await head('public')).CacheControl).toBe('public, max-age=31536000')
@@ -286,15 +286,15 @@ it('T-30 a stored or requested header value injects no header and comes back byt
   const instance = await openS3Gateway()
   onTestFinished(instance.close)
   const bucket = await instance.bucket()
-  const kept = {
+  const stored = {
     'x-amz-meta-a': '<b>"\\; =cmd()',
     'cache-control': `a, b="c"`,
     'content-type': 'text/html; x="a\\"; b=c"',
   }
-  const put = await bucket.send('PUT', 'kept', { headers: kept, body: 'x' })
+  const put = await bucket.send('PUT', 'kept', { headers: stored, body: 'x' })
   expect(put.status, put.text).toBe(200)
   const { headers } = await bucket.send('HEAD', 'kept')
-  expect(Object.fromEntries(headers)).toMatchObject(kept)
+  expect(Object.fromEntries(headers)).toMatchObject(stored)
   for (const name of ['cache-control', 'disposition', 'encoding', 'language', 'type', 'expires']) {
     const header = ['cache-control', 'expires'].includes(name) ? name : `content-${name}`
     for (const bad of ['a%0D%0Ax-evil%3A%201', '%00', '%7F'])

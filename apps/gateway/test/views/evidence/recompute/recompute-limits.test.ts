@@ -20,7 +20,7 @@ async function attested(files: Record<string, string>): Promise<FilledLocker> {
 }
 function holdReads(count: number) {
   const blocked = Array.from({ length: count }, () => storage.holdRead())
-  return { began: Promise.all(blocked.map(({ began }) => began)), letGo: () => blocked.map(({ letGo }) => letGo()) }
+  return { began: Promise.all(blocked.map(({ began }) => began)), release: () => blocked.map(({ release }) => release()) }
 }
 const ask = (locker: FilledLocker) => instance.read<RecomputeVerify>(RECOMPUTE, { receipt_id: locker.receipt_id })
 
@@ -52,7 +52,7 @@ it('VER-18 T-10 reads four lockers concurrently, and asks other callers to retry
   const refused = await ask(lockers[4]!)
   expectRefusal(refused, 429, 'RATE_LIMITED')
   expect(refused.headers.get('retry-after')).toBe('10')
-  blocked.letGo()
+  blocked.release()
   expect((await Promise.all(first)).map(({ status }) => status)).toEqual([200, 200, 200, 200])
   expect((await ask(lockers[4]!)).status).toBe(200)
 })
@@ -67,7 +67,7 @@ it('T-139 GEN-11 answers 503 without details when the provider fails, and does n
   const blocked = holdReads(7)
   const asked = ask(locker)
   await blocked.began
-  blocked.letGo()
+  blocked.release()
   const failed = await asked
   expectRefusal(failed, 503, 'STORAGE_UNAVAILABLE')
   expect(JSON.stringify(failed.body)).not.toMatch(/provider is down|gcs/)
@@ -86,7 +86,7 @@ it('VER-18 reads the new bytes of a file that is replaced during the check', asy
   const { db } = instance.gateway.context.database
   const released = await db.selectFrom('objects').selectAll().where('state', '=', 'released').executeTakeFirstOrThrow()
   await storage.providers.named('gcs').remove({ id: released.object_id, ref: null })
-  blocked.letGo()
+  blocked.release()
   expect((await asked).body).toMatchObject({ match: false, mismatched: ['a.txt'], missing: [] })
 })
 
