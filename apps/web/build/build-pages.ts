@@ -10,7 +10,7 @@ import { ROUTES } from '../src/routes.ts'
 import { contentHash, type NewestBuild, newestBuild, ROOT, WEB } from './ensure-pages.ts'
 import { savedCopy } from './saved-copy.ts'
 
-/** Not imported by a page, but they change what is built. */
+/** Files that no page imports, but that change the build. */
 const ALSO = [
   'package-lock.json',
   'apps/web/index.html',
@@ -20,11 +20,11 @@ const ALSO = [
   'packages/protocol/src/version.ts',
 ]
 
-/** A gateway that is starting may read the build before. */
+/** A gateway that is starting may still read the previous build. */
 const KEEP_MS = 600_000
 
-/** Hashed when they are read: a file that changes meanwhile makes the build stale, never wrong. */
-const noteInputs: Plugin = {
+/** Hashes files when they are read: a file that changes during the build makes it stale, never wrong. */
+const recordInputs: Plugin = {
   name: 'note-inputs',
   enforce: 'pre',
   load(id) {
@@ -69,7 +69,7 @@ const pdfImageDecoders: Plugin = {
   },
 }
 
-// Else a test that builds the pages would get those for development.
+// Otherwise a test that builds the pages would get the development version.
 process.env.NODE_ENV = 'production'
 const dist = resolve(process.argv[2] as string)
 mkdirSync(dist, { recursive: true })
@@ -88,7 +88,7 @@ writeFileSync(join(folder, 'newest.json'), JSON.stringify(newest))
 renameSync(join(folder, 'newest.json'), join(dist, 'newest.json'))
 
 async function bundle(): Promise<void> {
-  const plugins = [noteInputs, removeMarkerHashes]
+  const plugins = [recordInputs, removeMarkerHashes]
   const settings: InlineConfig = {
     configFile: false,
     root: WEB,
@@ -99,7 +99,7 @@ async function bundle(): Promise<void> {
     worker: { format: 'es', plugins: () => [...plugins, pdfImageDecoders] },
     build: {
       target: 'es2022',
-      // The policy of the pages allows nothing inline.
+      // The policy of the pages allows no inline code.
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
       reportCompressedSize: false,
@@ -109,7 +109,7 @@ async function bundle(): Promise<void> {
   writeFileSync(join(folder, 'verify.html'), await savedCopy(plugins, settings))
 }
 
-/** Once, as well as it goes: the gateway only picks. */
+/** Compresses the files once, at the highest level; the gateway only selects one. */
 async function compress(): Promise<void> {
   const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY } }
   for (const file of globSync([join(folder, 'assets/*'), join(folder, 'verify.html')])) {

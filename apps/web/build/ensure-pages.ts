@@ -1,5 +1,5 @@
-// The built pages are under `apps/web/dist`: a folder for each build, and a note of the newest with what it was made of.
-// Nothing here loads the bundler, so that a start whose pages are fresh costs a few milliseconds.
+// The built pages are under `apps/web/dist`: a folder for each build, and a record of the newest build with its inputs.
+// This module does not load the bundler, so a start with fresh pages takes a few milliseconds.
 
 import { execFile } from 'node:child_process'
 import { hash } from 'node:crypto'
@@ -15,7 +15,7 @@ const DIST = join(WEB, 'dist')
 export interface NewestBuild {
   version: string
   folder: string
-  /** The declared path of each page, and where its policy differs from the usual one. */
+  /** The declared path of each page, and the differences of its policy from the default. */
   pages: readonly { path: string; policy?: Readonly<Record<string, string>> }[]
   /** File, relative to the root of the repository → hash of its content. */
   inputs: Readonly<Record<string, string>>

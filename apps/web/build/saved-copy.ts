@@ -43,7 +43,7 @@ export async function savedCopy(plugins: Plugin[], settings: InlineConfig): Prom
 `
 }
 
-/** The source of a worker as a text: `import code from './worker.ts?code'`. */
+/** Imports the source of a worker as text: `import code from './worker.ts?code'`. */
 function asCode(plugins: Plugin[], settings: InlineConfig): Plugin {
   return {
     name: 'worker-as-code',

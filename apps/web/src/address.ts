@@ -1,14 +1,14 @@
-// Where this gateway is, and the path of the page that is shown. Paths begin with `/` and are below the prefix that the
+// The address of this gateway, and the path of the current page. Paths begin with `/` and are below the prefix that the
 // gateway may have.
 
 import { signal } from '@preact/signals'
 
 const thisFile = import.meta.url
 
-/** With a slash at the end: all files of the pages are in the folder `assets` there. */
+/** Ends with a slash. All files of the pages are in its folder `assets`. */
 export const ROOT_URL = new URL('..', thisFile)
 
-/** Of the page that is shown. */
+/** The path of the current page. */
 export const currentPath = signal(pathHere())
 
 /** The address of a path of this gateway, for links and requests. */
@@ -31,7 +31,7 @@ addEventListener('popstate', () => {
   currentPath.value = pathHere()
 })
 
-/** Text that is no valid encoding stays as it is; the caller then finds nothing. */
+/** Decodes a path part. Text with an invalid encoding stays unchanged; the caller then finds nothing. */
 export function safeDecode(text: string): string {
   try {
     return decodeURIComponent(text)

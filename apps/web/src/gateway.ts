@@ -1,4 +1,4 @@
-// Requests to the gateway that serves these pages. No cookie exists, and none is sent.
+// Requests to the gateway that serves these pages. They use no cookies.
 
 import { type Signal, signal } from '@preact/signals'
 import type { ErrorBody } from '@svc/api/errors'
@@ -7,7 +7,7 @@ import { urlOf } from './address.ts'
 
 export class RequestFailed extends Error {
   override name = 'RequestFailed'
-  /** 0 where there was no answer. */
+  /** 0 without an answer. */
   readonly status: number
   readonly hint: string | null
 
@@ -27,7 +27,7 @@ export async function requestJson<T>(path: string, init: RequestInit): Promise<T
   return (await response.json().catch(() => null)) as T // declared by the endpoint
 }
 
-/** Throws what the gateway says instead of an answer of 400 and above. */
+/** Throws the gateway's error for status 400 and above. */
 export async function fetchAnswer(path: string, init: RequestInit): Promise<Response> {
   const response = await fetch(urlOf(path), { credentials: 'omit', ...init }).catch((error) => {
     init.signal?.throwIfAborted()
@@ -39,7 +39,7 @@ export async function fetchAnswer(path: string, init: RequestInit): Promise<Resp
   throw new RequestFailed(response.status, message, hint)
 }
 
-/** What is loaded, or why not. */
+/** A loaded value, or the reason why it is missing. */
 type Loaded<T> = { state: 'loading' } | { state: 'ready'; value: T } | { state: 'failed'; error: RequestFailed }
 
 export interface Resource<T> {
@@ -47,7 +47,7 @@ export interface Resource<T> {
   load(path?: string): Promise<void>
 }
 
-/** A value of the gateway that a page shows. A load that is overtaken by another is dropped. */
+/** A value of the gateway that a page shows. A newer load replaces an older one. */
 export function resource<T>(path: string): Resource<T> {
   const now = signal<Loaded<T>>({ state: 'loading' })
   let running: AbortController | null = null
@@ -73,7 +73,7 @@ export function resource<T>(path: string): Resource<T> {
 /** The index of this gateway, which the frame of every page shows. */
 export const index = resource<Discovery>('/.well-known/svc.json')
 
-/** What others call this gateway; until the index says so, where this page came from. */
+/** The public address of this gateway; the origin of this page until the index is loaded. */
 export function publicUrl(): string {
   const { value } = index.now
   return value.state === 'ready' ? value.value.base_url : urlOf('/').replace(/\/$/, '')

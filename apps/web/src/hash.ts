@@ -1,4 +1,4 @@
-// What stands behind the hash of the address. It never reaches a server.
+// The hash of the address. It is never sent to a server.
 
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
@@ -9,7 +9,7 @@ export function readHash(): void {
   hash.value = location.hash.slice(1)
 }
 
-/** Follows the hash as long as the page is shown. */
+/** Updates the hash while the page is shown. */
 export function useHash(): void {
   useEffect(() => {
     readHash()

@@ -7,8 +7,8 @@ import './ui/base.css'
 import './ui/components.css'
 
 applyTheme()
-// Between pages the address changes, and the document stays: what it names must not be relative to the address. Styles
-// would be loaded again, and so come after those of the pages.
+// The address changes between pages while the document stays, so links in the document must not be relative to the
+// address: styles would be loaded again, after the styles of the pages.
 for (const link of document.querySelectorAll<HTMLLinkElement>('link[rel=icon], link[rel=stylesheet]'))
   link.setAttribute('href', link.href)
 void index.load()

@@ -1,4 +1,4 @@
-// Reads the private key that somebody pastes or opens as a file. Only its signatures leave the page.
+// Reads a private key that is pasted or opened as a file. Only its signatures leave the page.
 
 import type { Signer } from '@svc/sdk/signers'
 
@@ -26,7 +26,7 @@ export async function readKey(text: string): Promise<Signer> {
     if (keypair) return signerFromSolanaKeypair(keypair)
     if (seed) return signerFromSeed(seed)
   } catch {
-    // Not a key of the form that it looks like.
+    // The text has the form of a key, but is not a valid key.
   }
   throw new UnreadableKey(false)
 }

@@ -1,4 +1,4 @@
-// Which page a path is of.
+// Finds the page of a path.
 
 import { currentPath, navigate, ROOT_URL, safeDecode } from './address.ts'
 import { ROUTES, type Route } from './routes.ts'
@@ -26,7 +26,7 @@ function decoded(groups: Record<string, string>): Record<string, string> {
   )
 }
 
-/** Links between our pages are followed here; those to anything else, or into a new tab, by the browser. */
+/** Follows links between our pages; the browser follows other links and links into a new tab. */
 export function followLinks(event: MouseEvent): void {
   const link = event.target instanceof Element ? event.target.closest('a') : null
   const isPlain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey
@@ -34,9 +34,9 @@ export function followLinks(event: MouseEvent): void {
   const to = new URL(link.href)
   if (!to.href.startsWith(ROOT_URL.href) || to.search) return
   const path = `/${to.pathname.slice(ROOT_URL.pathname.length)}`
-  // Within a page, the browser moves to what the hash names, and says so.
+  // Within a page, the browser itself follows the hash and fires an event.
   if (path === currentPath.value && to.hash) return
-  // A page with another policy needs a document of its own.
+  // A page with another policy needs a new document.
   const match = matchPath(path)
   if (!match || match.route.policy !== matchPath(currentPath.value)?.route.policy) return
   event.preventDefault()

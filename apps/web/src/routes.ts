@@ -1,5 +1,5 @@
-// Every page: its path, as endpoints declare theirs, and the module that draws it, loaded when it is first shown. The
-// gateway serves the document at these paths. Node reads this file, too, so it imports nothing.
+// All pages: each has a path, like an endpoint, and a module that renders it, loaded on first use. The gateway serves
+// the document at these paths. Node also reads this file, so it imports nothing.
 
 import type { ComponentType } from 'preact'
 
@@ -15,7 +15,7 @@ export interface Route {
   load: () => Promise<{ default: ComponentType<PageProps> }>
 }
 
-/** Wallets bring their pictures as data: URLs. */
+/** Wallets provide their icons as data: URLs. */
 const WALLET_POLICY = { 'img-src': "'self' data:" }
 
 /**
@@ -23,7 +23,7 @@ const WALLET_POLICY = { 'img-src': "'self' data:" }
  */
 const LOCKER_POLICY = { ...WALLET_POLICY, 'connect-src': "'self' {storage}" }
 
-/** Visitors name nodes of chains and places of bundles themselves; all the work is done in a worker. */
+/** Visitors name nodes and bundle addresses themselves; a worker does all the work. */
 const VERIFY = {
   policy: {
     'connect-src': "'self' https: http://localhost:* http://127.0.0.1:*",
@@ -43,7 +43,7 @@ const VIEW_POLICY = {
   'trusted-types': 'svc-worker',
 }
 
-/** The agent service has an origin of its own, which the index of the gateway names. */
+/** The agent service has its own origin, which the index of the gateway names. */
 const AGENT_POLICY = { ...WALLET_POLICY, 'connect-src': "'self' https: http://localhost:* http://127.0.0.1:*" }
 
 export const ROUTES: readonly Route[] = [

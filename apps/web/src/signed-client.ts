@@ -1,5 +1,5 @@
-// A client of the gateway that serves these pages, which signs for the address that the gateway calls itself by and
-// sends to where the page came from: the policy of the pages allows nothing else.
+// A client of the gateway that serves these pages. It signs for the public address of the gateway, but sends to the
+// origin of the page, because the policy of the pages allows no other origin.
 
 import type { Client, Journal } from '@svc/sdk'
 import type { Signer } from '@svc/sdk/signers'
@@ -14,7 +14,7 @@ export async function createSignedClient(signer: Signer | null, journal?: Journa
     {
       baseUrl,
       fetch: (input, init) => fetch(urlOf(String(input).slice(baseUrl.length)), { ...init, credentials: 'omit' }),
-      // The console of a page has no reader.
+      // Warnings in the console would not be read.
       onWarning: () => {},
       storagePatience: 'seconds',
       ...(known.state === 'ready' && { domainTag: known.value.evidence.domain_tag }),
@@ -25,7 +25,7 @@ export async function createSignedClient(signer: Signer | null, journal?: Journa
   )
 }
 
-/** What the gateway calls itself, asked for if it is not known yet. */
+/** The public address of the gateway, fetched if it is not known yet. */
 export async function knownAddress(): Promise<string> {
   if (index.now.value.state !== 'ready') await index.load()
   return publicUrl().replace(/\/+$/, '')

@@ -52,8 +52,7 @@ interface Rule {
 
 /**
  * The last pattern that matches decides; `!` negates a pattern. It cannot re-include a file of an excluded folder: as
- * in
- * git, such files are never matched.
+ * in git, such files are never matched.
  */
 export function matcher(patterns: readonly string[]): (name: string) => boolean {
   const rules = patterns.flatMap((pattern) => ruleOf(pattern) ?? [])

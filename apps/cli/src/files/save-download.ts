@@ -12,8 +12,7 @@ interface Saving extends Pick<SaveOptions, 'onBytes'> {
 
 /**
  * Saves a download below the folder, decrypted if requested, and returns whether the saved file is encrypted. A
- * decrypted
- * download does not resume, because a partial plaintext does not show its position in the ciphertext.
+ * decrypted download does not resume, because a partial plaintext does not show its position in the ciphertext.
  */
 export async function saveDownload(
   download: Download,

@@ -10,7 +10,7 @@ interface AskPayerProps {
   onNothing: () => void
 }
 
-/** Only the payer's wallet knows whether it has sent what it was asked to. */
+/** Asks the payer: only their wallet knows whether it sent the payment. */
 export function AskPayer({ onTransaction, onNothing }: AskPayerProps) {
   const isSure = useSignal(false)
   return (
@@ -28,7 +28,7 @@ export function AskPayer({ onTransaction, onNothing }: AskPayerProps) {
   )
 }
 
-/** Takes a transaction that was made elsewhere, also from the address of an explorer. */
+/** A field for a transaction that was made elsewhere, or its address in an explorer. */
 export function PastedTransaction({ onTransaction }: Pick<AskPayerProps, 'onTransaction'>) {
   const text = useSignal('')
   const problem = useSignal<string | null>(null)

@@ -1,10 +1,10 @@
 import type { PaymentLeg } from '@svc/api/quote'
 import type { Wallet } from '@svc/sdk'
 
-/** What a wallet does for a payment. */
+/** The steps of a wallet in a payment. */
 export type PaymentStep = 'wallet' | 'sending' | 'confirming' | 'looking'
 
-/** The wallet, and what it does for people to see. */
+/** Wraps a wallet so that its steps can be shown. */
 export function observed(wallet: Wallet, onStep: (step: PaymentStep) => void): Wallet {
   const { findSent } = wallet
   return {

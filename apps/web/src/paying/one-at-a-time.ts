@@ -1,6 +1,6 @@
-// Work on payments, one piece at a time: in this page, and among the tabs of this browser.
+// Runs work on payments one at a time, in this page and among the tabs of this browser.
 
-/** Runs one piece of work at a time: what is begun stops what runs. Work must look at its signal after each wait. */
+/** Runs one task at a time: a new task aborts the running one. A task must check its signal after each wait. */
 export function oneAtATime() {
   let running: AbortController | null = null
   let ended: Promise<void> = Promise.resolve()
@@ -11,7 +11,7 @@ export function oneAtATime() {
   return {
     stop,
     isBusy: () => running !== null,
-    /** Resolves when what was stopped has let go of its locks. */
+    /** Resolves when the aborted task has released its locks. */
     ended: () => ended,
     run(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
       stop()

@@ -1,4 +1,4 @@
-// A transaction that a person pastes, because only the wallet knows that it was sent.
+// Transactions that a user pastes, because only the wallet knows that they were sent.
 
 import type { PaymentLeg } from '@svc/api/quote'
 
@@ -24,7 +24,7 @@ export async function confirmOneOf<Leg extends PaymentLeg, Confirmed>(
       return await confirm(leg)
     } catch (error) {
       if (i === 0) first = error
-      // Another leg or an earlier quote may be what it paid. The receipt of a paid quote is the answer to all its legs.
+      // The transaction may have paid another leg or an earlier quote. A paid quote returns its receipt for all its legs.
       const { cause } = error as Error
       const isOther = isGatewayError(cause, 'payment_verification_failed', 'quote_expired')
       if (!isOther && !(error instanceof UntrueAnswer)) throw error

@@ -1,4 +1,4 @@
-// What went wrong with a payment, as the page says it.
+// Problems with a payment, as the page shows them.
 
 import type { Money } from '@svc/sdk'
 import { texts } from '#texts/paying'
@@ -11,7 +11,7 @@ export interface Problem {
   title: string
   text: string
   money: Money
-  /** The transaction, where one is known. */
+  /** The transaction, if it is known. */
   tx: string | null
 }
 

@@ -15,24 +15,24 @@ import { Term } from '../ui/term.tsx'
 import './price.css'
 
 export const MAX_UNITS = 1_000_000
-/** The slider moves through these; any number can be typed. */
+/** The steps of the slider; any number can be typed. */
 const STEPS = [1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000]
-/** After the last change. */
+/** The delay after the last change. */
 const ASK_AFTER_MS = 250
 
 const price = resource<Price>('/v1/price')
 
-/** What is chosen. */
+/** The visitor's choice. */
 interface Choice {
   units: number
-  /** Empty for the gateway's own choice. */
+  /** Empty for the default provider of the gateway. */
   provider: string
 }
 
 interface CalculatorProps {
   title?: string
   initial?: Choice
-  /** What one can do with the choice. */
+  /** The action below the calculator. */
   action: (choice: Choice) => ComponentChildren
 }
 
@@ -146,7 +146,7 @@ function Offer({ price: { units, provider, total_usd, amounts, providers } }: { 
 
 type Limits = Pick<Terms, 'storage_limit_bytes' | 'file_limit' | 'egress_included_bytes' | 'ttl_days'>
 
-/** The price tells what one unit gives. */
+/** Multiplies the terms of one unit, which the price contains. */
 function timesUnits(terms: Limits, units: number): Limits {
   return {
     storage_limit_bytes: terms.storage_limit_bytes * units,

@@ -1,14 +1,13 @@
-// A bundle that is dropped on any page, handed over to the verify page: that is a document of its own, so the file
-// waits
-// in the browser's own database for the moment in between. It goes nowhere else.
+// Hands a bundle that was dropped on any page over to the verify page. That page is a separate document, so the file is
+// stored in the browser's own database for a moment. It is not sent anywhere.
 
 import { urlOf } from '../address.ts'
 import { resultOf } from '../database-request.ts'
 
 const DATABASE = 'svc-hand-over'
 const STORE = 'files'
-/** A page that was closed in between leaves its file behind; the next hand-over removes it. */
-const KEEP_MS = 600_000
+/** A page that is closed too early leaves its file behind; the next hand-over removes it. */
+const LIFETIME_MS = 600_000
 const HASH = /^#dropped=([0-9a-f]{32})$/
 
 interface Waiting {
@@ -16,7 +15,7 @@ interface Waiting {
   at: number
 }
 
-/** Throws where the browser keeps no database for pages. */
+/** Throws if the browser has no database for pages. */
 export async function handOver(file: File): Promise<void> {
   const id = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join(
     '',
@@ -32,7 +31,7 @@ export async function handOver(file: File): Promise<void> {
   location.assign(urlOf(`/verify#dropped=${id}`))
 }
 
-/** Null where nothing was handed over; without a file where it is gone, as after a reload. */
+/** Null if nothing was handed over; `file` is null if it is gone, for example after a reload. */
 export async function takeHandedOver(): Promise<{ file: File | null } | null> {
   const id = HASH.exec(location.hash)?.[1]
   if (id === undefined) return null
@@ -58,6 +57,6 @@ function openDatabase(): Promise<IDBDatabase> {
 async function removeOld(store: IDBObjectStore): Promise<void> {
   for (const key of await resultOf(store.getAllKeys())) {
     const { at } = (await resultOf(store.get(key))) as Waiting
-    if (Date.now() - at > KEEP_MS) await resultOf(store.delete(key))
+    if (Date.now() - at > LIFETIME_MS) await resultOf(store.delete(key))
   }
 }

@@ -1,4 +1,4 @@
-// What a text is that somebody has of a gateway: an id, a transaction, a digest; also inside an address or a sentence.
+// Recognizes ids, transactions and digests of a gateway in a text, which may be an address or a sentence.
 
 export type Kind = 'receipt' | 'locker' | 'payment' | 'evmTransaction' | 'transaction' | 'digest'
 
@@ -7,7 +7,7 @@ export interface Recognized {
   value: string
 }
 
-/** In this order: an id that stands in an address says more than what else is there. */
+/** In this order: an id in an address is more specific than other matches. */
 const PATTERNS: readonly [Kind, RegExp][] = [
   ['receipt', /\brcpt_[0-9a-f]{32}\b/],
   ['payment', /\bpr_[0-9a-f]{32}\b/],
@@ -15,7 +15,7 @@ const PATTERNS: readonly [Kind, RegExp][] = [
   ['evmTransaction', /\b0x[0-9a-f]{64}\b/],
   ['digest', /\b[0-9a-f]{64}\b/],
 ]
-/** 64 bytes in base58, where case counts. */
+/** 64 bytes in case-sensitive base58. */
 const SIGNATURE = /(?<![1-9A-HJ-NP-Za-km-z])[1-9A-HJ-NP-Za-km-z]{80,88}(?![1-9A-HJ-NP-Za-km-z])/
 
 export function recognize(text: string): Recognized | null {

@@ -1,4 +1,4 @@
-// Where each kind of thing leads. A page that shows one better takes its place here.
+// The search results by kind.
 
 import type { PublishedAnchor } from '@svc/api/evidence'
 import type { ComponentChildren } from 'preact'

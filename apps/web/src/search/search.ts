@@ -1,4 +1,4 @@
-// What the visitor looks for, and what was found. One place, because a bundle may be dropped on any page.
+// The search and its result. It is one module state, because a bundle can be dropped on any page.
 
 import { signal } from '@preact/signals'
 import type { PublishedAnchor } from '@svc/api/evidence'
@@ -32,7 +32,7 @@ export async function lookUp(text: string): Promise<void> {
   found.value = anchor instanceof RequestFailed ? failed(anchor) : { state: 'recognized', recognized, anchor }
 }
 
-/** A bundle may be large, so only its beginning is looked at here. The verify page reads it. */
+/** Reads only the beginning of a bundle, which may be large. The verify page reads all of it. */
 export async function lookUpFile(file: File): Promise<void> {
   const start = await file
     .slice(0, START_BYTES)

@@ -1,4 +1,4 @@
-// The frame of every page, and the page in it.
+// The frame of every page, with the current page.
 
 import { useSignal } from '@preact/signals'
 import type { ComponentType } from 'preact'
@@ -36,7 +36,7 @@ export function App() {
   )
 }
 
-/** No link: the hash of the address is for pages to use. */
+/** A button instead of a link, because pages use the hash of the address. */
 function skipToMain() {
   document.getElementById('main')?.focus()
 }
@@ -70,7 +70,7 @@ function Header() {
   )
 }
 
-/** A page below another is marked as that one. */
+/** Whether a path is a page or below it, so that its navigation entry is marked. */
 function isWithin(path: string, page: string): boolean {
   return path === page || (page !== '/' && path.startsWith(`${page}/`))
 }
@@ -141,7 +141,7 @@ function LoadedPage({ route, params }: { route: Route; params: PageProps['params
   }
   useEffect(load, [])
   if (page.value === null) return <Loading label={common.states.loading} />
-  // After an update of the gateway, files of the page before are gone.
+  // After an update of the gateway, files of the previous build are gone.
   if ('error' in page.value)
     return <ErrorState title={t.updated} text={t.updatedText} retry={() => location.reload()} retryLabel={t.reload} />
   const { Page } = page.value

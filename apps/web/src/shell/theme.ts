@@ -1,4 +1,4 @@
-// Light or dark: as the system has it, until the visitor chooses.
+// The light or dark theme: the system's choice until the visitor chooses.
 
 import { signal } from '@preact/signals'
 
@@ -19,7 +19,7 @@ export function nextTheme(): void {
   try {
     localStorage.setItem(KEY, theme.value)
   } catch {
-    // Storage may be closed to pages; the choice then lasts as long as the page.
+    // Without storage, the choice lasts as long as the page.
   }
 }
 

@@ -7,7 +7,7 @@ interface ButtonProps {
   type?: 'button' | 'submit'
   busy?: boolean
   disabled?: boolean
-  /** What it is called where its content is only a picture. */
+  /** The accessible name of a button whose content is only a picture. */
   label?: string
 }
 

@@ -2,12 +2,12 @@ import type { ComponentChildren } from 'preact'
 import { CopyButton } from './copy.tsx'
 
 interface CodeProps {
-  /** What it is, in a word or two. */
+  /** A short title. */
   title: ComponentChildren
   label: string
   text: string
   children?: ComponentChildren
-  /** What is copied, where that is made at the last moment. */
+  /** Creates the text to copy when the button is clicked. */
   copied?: () => Promise<string>
 }
 

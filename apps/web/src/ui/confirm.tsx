@@ -5,13 +5,13 @@ import { Dialog } from './dialog.tsx'
 interface ConfirmProps {
   title: string
   text: string
-  /** What it is about: a key, a name. */
+  /** The subject: a key, a name. */
   detail?: string
   action: string
   onAnswer: (isSure: boolean) => void
 }
 
-/** Asks before something that cannot be taken back. */
+/** Asks before an action that cannot be undone. */
 export function Confirm({ title, text, detail, action, onAnswer }: ConfirmProps) {
   return (
     <Dialog title={title} onClose={() => onAnswer(false)}>

@@ -15,9 +15,9 @@ async function copy(text: string): Promise<void> {
 
 interface CopyButtonProps {
   text: string | (() => Promise<string>)
-  /** For those who do not see beside what the button stands. */
+  /** Describes the copied value for screen readers. */
   what: string
-  /** What the button says where it stands beside nothing. */
+  /** The text of a button that has no value beside it. */
   label?: string
 }
 
@@ -31,7 +31,7 @@ export function CopyButton({ text, what, label = t.copy }: CopyButtonProps) {
   )
 }
 
-/** An id or address in full, for copying; long ones are cut to fit by the page's width. */
+/** A complete id or address, with a copy button; the page's width cuts long ones. */
 export function Copyable({ text, what }: { text: string; what: string }) {
   return (
     <span class="copyable">

@@ -4,7 +4,7 @@ import { common } from '#texts/common'
 import { Button } from './button.tsx'
 import { Icon } from './icons.tsx'
 
-/** Open as long as it is drawn. The browser keeps the focus inside; Escape closes it. */
+/** A dialog that is open while it is rendered. The browser keeps the focus inside; Escape closes it. */
 export function Dialog({
   title,
   children,

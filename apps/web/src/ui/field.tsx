@@ -7,7 +7,7 @@ interface FieldProps {
   hint?: ComponentChildren
   error?: string | null
   isRequired?: boolean
-  /** Draws the control with these attributes, which tie it to its label and messages. */
+  /** Renders the control with these attributes, which connect it to its label and messages. */
   children: (control: { id: string; 'aria-describedby': string; 'aria-invalid': boolean }) => ComponentChildren
 }
 

@@ -5,7 +5,7 @@ import { readKey, UnreadableKey } from '../read-key.ts'
 import { Button } from './button.tsx'
 import { TextField } from './text-field.tsx'
 
-/** Takes a key that is pasted, dropped or opened as a file. */
+/** Accepts a key that is pasted, dropped or opened as a file. */
 export function KeyForm({ onKey }: { onKey: (signer: Signer, text: string) => void }) {
   const text = useSignal('')
   const problem = useSignal<string | null>(null)
@@ -56,5 +56,5 @@ export function KeyForm({ onKey }: { onKey: (signer: Signer, text: string) => vo
   )
 }
 
-/** The longest key file is below a kilobyte; a video opened by mistake is not read whole. */
+/** Key files are below a kilobyte; a video opened by mistake is not read. */
 const MAX_KEY_BYTES = 65_536

@@ -2,7 +2,7 @@ import type { LockerMetadata } from '@svc/api/lockers'
 import { lockerName } from '@svc/sdk/locker-names'
 import { printable } from '@svc/verifier/untrusted'
 
-/** The name among the tags, which the owner made up; null where there is none. */
+/** The name that the owner chose, from the tags; null if there is none. */
 export function nameOf({ tags }: Pick<LockerMetadata, 'tags'>): string | null {
   const name = lockerName(tags)
   return name && printable(name, 100)

@@ -33,7 +33,7 @@ function wordsFor(error: unknown): readonly string[] {
   return error instanceof WalletError ? t.walletFailed(wordsOf(error)) : t.other(wordsOf(error), null)
 }
 
-/** Texts of a gateway or of a wallet are made up by others. */
+/** Texts from a gateway or a wallet are untrusted. */
 function shown(text: string): string {
   return printable(text, 400)
 }
@@ -52,7 +52,7 @@ export function ProblemNote({ problem, retry }: { problem: Problem; retry?: () =
   )
 }
 
-/** Something that a click starts: one at a time, with what went wrong. */
+/** An action that a click starts: it runs once at a time, and its problem is shown. */
 export function useAction(inWords: (error: unknown) => Problem = explain) {
   const isBusy = useSignal(false)
   const problem = useSignal<Problem | null>(null)

@@ -1,4 +1,4 @@
-/** `of` is the whole, in the same unit as `done`; null where nobody knows. */
+/** `of` is the total, in the same unit as `done`; null if it is unknown. */
 export function Progress({ label, done, of }: { label: string; done: number; of: number | null }) {
   return (
     <label class="progress">

@@ -1,7 +1,7 @@
-/** Some browsers read it after the click. */
+/** Some browsers read the blob after the click. */
 const KEEP_MS = 60_000
 
-/** As a download. */
+/** Saves a blob as a download. */
 export function saveFile(name: string, content: Blob): void {
   const url = URL.createObjectURL(content)
   const link = document.createElement('a')

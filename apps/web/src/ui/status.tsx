@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 
 export type Tone = 'good' | 'info' | 'warn' | 'bad' | 'neutral'
 
-/** A word with a colour; the word alone says it, too. */
+/** A word with a colour; the word is clear without the colour. */
 export function Status({ tone, children }: { tone: Tone; children: ComponentChildren }) {
   return <span class={`status status-${tone}`}>{children}</span>
 }

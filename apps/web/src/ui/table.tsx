@@ -4,15 +4,15 @@ interface TableProps {
   caption: string
   head: readonly string[]
   rows: readonly (readonly ComponentChildren[])[]
-  /** Columns of numbers, by their place. */
+  /** The indices of numeric columns. */
   numeric?: readonly number[]
 }
 
-/** The caption is for screen readers. On a phone it scrolls by itself. */
+/** A table with a caption for screen readers. On a phone it scrolls separately. */
 export function Table({ caption, head, rows, numeric = [] }: TableProps) {
   const className = (column: number) => (numeric.includes(column) ? 'number' : undefined)
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard.
     <section class="table" tabIndex={0} aria-label={caption}>
       <table>
         <thead>

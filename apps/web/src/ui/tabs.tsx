@@ -5,18 +5,18 @@ import { useId } from 'preact/hooks'
 interface Tab {
   name: string
   content: ComponentChildren
-  /** Stays drawn while another tab is shown. */
+  /** The tab stays rendered while another tab is shown. */
   isKept?: boolean
 }
 
 interface TabsProps {
   label: string
   tabs: readonly Tab[]
-  /** Which one is shown, where that outlives the tabs. */
+  /** The index of the shown tab, if it must outlive the tabs. */
   chosen?: Signal<number>
 }
 
-/** Arrow keys move between tabs, as screen readers announce. */
+/** Tabs with arrow-key navigation, as screen readers announce. */
 export function Tabs({ label, tabs, chosen: given }: TabsProps) {
   const own = useSignal(0)
   const chosen = given ?? own

@@ -6,12 +6,12 @@ interface TextFieldProps {
   label: string
   hint?: string
   text: Signal<string>
-  /** What is wrong with the text; gone as soon as it is changed. */
+  /** The problem with the text; cleared when the text changes. */
   problem?: Signal<string | null>
   isSecret?: boolean
 }
 
-/** An id or a key that is pasted. Browsers neither correct nor remember it. */
+/** A field for an id or a key. Browsers neither correct nor remember its value. */
 export function TextField({ label, hint, text, problem, isSecret = false }: TextFieldProps) {
   return (
     <Field label={label} hint={hint} error={problem?.value ?? null}>

@@ -5,7 +5,7 @@ const SHOWN_MS = 2_500
 const message = signal('')
 let timer: ReturnType<typeof setTimeout> | undefined
 
-/** Says something in passing; screen readers read it out. */
+/** Shows a short message, which screen readers announce. */
 export function toast(text: string): void {
   message.value = text
   clearTimeout(timer)

@@ -14,7 +14,7 @@ import './wallets.css'
 
 interface ChooserProps {
   onConnected: (wallet: ConnectedWallet) => void
-  /** Only wallets of this chain. */
+  /** Offers only wallets of this chain. */
   namespace?: Namespace
 }
 
@@ -111,7 +111,7 @@ function WalletButton({ wallet, busy, note, onClick }: WalletButtonProps) {
   )
 }
 
-/** A picture that does not load leaves its place empty. */
+/** The icon of a wallet; empty if the picture does not load. */
 export function WalletIcon({ icon }: { icon: string | null }) {
   const isBroken = useSignal(false)
   return (

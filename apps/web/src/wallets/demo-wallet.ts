@@ -1,5 +1,5 @@
-// A wallet of this page for gateways in development: its key is made here and kept in this browser, and its money comes
-// from the gateway's faucet. It has no value, so the key may be kept.
+// A wallet of this page for gateways in development: its key is created and stored in this browser, and its money comes
+// from the gateway's faucet. The money has no value, so the key may be stored.
 
 import { fromHex, toHex } from '@svc/protocol/bytes'
 import { texts as t } from '#texts/wallets'
@@ -18,7 +18,7 @@ export const DEMO_WALLETS: readonly FoundWallet[] = (['solana', 'eip155'] as con
       import('@svc/sdk/signers'),
       import('./payers.ts'),
     ])
-    const secret = await keptSecret()
+    const secret = await storedSecret()
     const signer = namespace === 'solana' ? signerFromSeed(secret) : signerFromEvmKey(secret)
     await fill(namespace, signer.address)
     return {
@@ -33,8 +33,8 @@ export const DEMO_WALLETS: readonly FoundWallet[] = (['solana', 'eip155'] as con
   },
 }))
 
-/** Tabs that ask at once get the same. */
-async function keptSecret(): Promise<Uint8Array> {
+/** The stored secret; tabs that ask at the same time get the same one. */
+async function storedSecret(): Promise<Uint8Array> {
   return navigator.locks.request(STORED, () => {
     const kept = fromHex(localStorage.getItem(STORED) ?? '', 32)
     if (kept) return kept
@@ -44,7 +44,7 @@ async function keptSecret(): Promise<Uint8Array> {
   })
 }
 
-/** Asks for demo money. A faucet that gave lately gives again only when it wants to, which is no failure. */
+/** Requests demo money. A faucet may refuse because of an earlier gift, which is not an error. */
 async function fill(namespace: Namespace, address: string): Promise<void> {
   const response = await fetch(urlOf('/dev/chains/faucet'), {
     method: 'POST',

@@ -1,4 +1,4 @@
-// A browser wallet of an EVM chain, as EIP-1193 has it.
+// A browser wallet of an EVM chain, as EIP-1193 defines it.
 
 import { problemOf, WalletError } from './wallet.ts'
 
@@ -6,7 +6,7 @@ export interface EvmProvider {
   request(request: { method: string; params?: readonly unknown[] }): Promise<unknown>
 }
 
-/** Any refusal is a `WalletError`: only for requests that send nothing. */
+/** Turns any refusal into a `WalletError`: use it only for requests that send nothing. */
 export async function ask(wallet: EvmProvider, method: string, params: readonly unknown[]): Promise<unknown> {
   try {
     return await wallet.request({ method, params })

@@ -1,10 +1,10 @@
-// Browser wallets of the EVM chain, which announce themselves by EIP-6963 and answer as EIP-1193 says.
+// Browser wallets of the EVM chain, which announce themselves by EIP-6963 and follow EIP-1193.
 
 import { createStore, type EIP6963ProviderDetail } from 'mipd'
 import { ask, type EvmProvider } from './evm-provider.ts'
 import { type FoundWallet, shownIcon, shownName, WalletError } from './wallet.ts'
 
-/** Calls back with all wallets, now and whenever one comes. */
+/** Calls back with all wallets, now and whenever one is added. */
 export function watchEvmWallets(onWallets: (wallets: FoundWallet[]) => void): () => void {
   const store = createStore()
   const stop = store.subscribe((providers) => onWallets(providers.map(found)), { emitImmediately: true })

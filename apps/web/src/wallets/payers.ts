@@ -54,7 +54,7 @@ interface SignAndSendFeature {
   signAndSendTransaction(request: object): Promise<readonly { signature: Uint8Array }[]>
 }
 
-/** Of the two features of the wallet standard, the one that shows the payment before it is sent is preferred. */
+/** Prefers the feature of the wallet standard that shows the payment before it is sent. */
 export function standardPayer(account: WalletAccount, sign: unknown, signAndSend: unknown): Promise<Paying> {
   return payingBy((node) => standardWallet(node, account, sign, signAndSend))
 }
@@ -73,10 +73,10 @@ function standardWallet(node: GatewayNode, account: WalletAccount, sign: unknown
   const feature = signAndSend as SignAndSendFeature
   return primarySendingWallet(node, account.address, async (transaction, { network }) => {
     const chain = chainOf(node, network)
-    // It would be sent to another chain than the gateway looks at.
+    // The payment would go to another chain than the gateway uses.
     if (!account.chains.includes(chain)) throw refusal(new WalletError('wrong_network'))
     const [sent] = await feature.signAndSendTransaction({ account, transaction, chain }).catch(perhapsSent)
-    // It may have sent something all the same.
+    // The wallet may still have sent a payment.
     if (!sent) throw new Error('the wallet said nothing about what it sent')
     return sent.signature
   })
@@ -84,7 +84,7 @@ function standardWallet(node: GatewayNode, account: WalletAccount, sign: unknown
 
 const SOLANA_DEVNET = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'
 
-/** What wallets call the chain of a leg. */
+/** The wallet standard's name for the chain of a leg. */
 function chainOf({ isLocal }: GatewayNode, network: string): WalletAccount['chains'][number] {
   if (isLocal) return 'solana:localnet'
   if (network === SOLANA_DEVNET) return 'solana:devnet'
@@ -115,10 +115,10 @@ function injectedEvmWallet(node: GatewayNode, wallet: EvmProvider, address: stri
   })
 }
 
-/** Two nodes of one chain are no further apart. Another chain with the same number is. */
+/** The largest distance between two nodes of one chain. Another chain with the same id is further away. */
 const MAX_BLOCKS_APART = 1_000n
 
-/** Brings the wallet to the chain of the payment, and makes sure that it is the one that the gateway looks at. */
+/** Switches the wallet to the chain of the payment, and checks that the gateway uses the same chain. */
 async function onChain(wallet: EvmProvider, { chainId, block }: EvmRequest): Promise<void> {
   if (Number(await ask(wallet, 'eth_chainId', [])) !== chainId) {
     await ask(wallet, 'wallet_switchEthereumChain', [{ chainId: hex(chainId) }]).catch(async (error: WalletError) => {
@@ -154,12 +154,12 @@ function nothingSigned(): PaymentError {
   return refusal(new WalletError('other'))
 }
 
-/** Of a request that sends nothing, any failure means that no money moves. */
+/** Reports a failure of a request that sends nothing: no money has moved. */
 function nothingSent(error: unknown): never {
   throw refusal(error instanceof WalletError ? error : new WalletError(problemOf(error) ?? 'other', error))
 }
 
-/** Unless the wallet says that it has not signed, it may have sent the payment. */
+/** Reports a failure after which the payment may be sent, unless the wallet states that it has not signed. */
 function perhapsSent(error: unknown): never {
   const problem = problemOf(error)
   if (problem === null) throw error

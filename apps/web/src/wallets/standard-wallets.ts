@@ -14,7 +14,7 @@ interface ConnectFeature {
   connect(): Promise<{ accounts: readonly WalletAccount[] }>
 }
 
-/** Calls back with all wallets, now and whenever one comes or goes. */
+/** Calls back with all wallets, now and whenever one is added or removed. */
 export function watchStandardWallets(onWallets: (wallets: FoundWallet[]) => void): () => void {
   const wallets = getWallets()
   const tell = () => onWallets(wallets.get().filter(isUsable).map(found))
@@ -46,7 +46,7 @@ function found(wallet: StandardWallet, place: number): FoundWallet {
         import('@svc/sdk/signers'),
         import('./payers.ts'),
       ])
-      // The features are what the wallet standard declares under their names.
+      // The features have the types that the wallet standard declares for their names.
       const signMessage = wallet.features[SIGN_MESSAGE] as SignMessageFeature<WalletAccount>
       return {
         name,

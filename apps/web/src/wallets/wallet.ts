@@ -12,13 +12,13 @@ export interface ConnectedWallet {
   icon: string | null
   namespace: Namespace
   address: string
-  /** Whether it signs without asking a person: a key in this page. */
+  /** Whether it signs without asking the user: a key in this page. */
   isSilent: boolean
   /** Signs requests. */
   signer: Signer
   /** Signs, sends and looks up payments, with this gateway as its node. */
   payer: Wallet
-  /** The same with another service as its node, which sells by itself. */
+  /** The payer with another seller, such as the agent service, as its node. */
   payerAt: (node: GatewayNode) => Wallet
 }
 
@@ -33,7 +33,7 @@ export interface FoundWallet {
 
 export type WalletProblem = 'rejected' | 'busy' | 'no_account' | 'wrong_network' | 'unsupported' | 'other'
 
-/** The wallet did not do what it was asked to. It signed nothing. */
+/** The wallet refused the request. It signed nothing. */
 export class WalletError extends Error {
   override name = 'WalletError'
   readonly problem: WalletProblem
@@ -44,7 +44,7 @@ export class WalletError extends Error {
   }
 }
 
-/** EIP-1193 and EIP-1474 codes of errors that a wallet answers before it signs anything. */
+/** EIP-1193 and EIP-1474 codes of errors that a wallet returns before it signs anything. */
 const PROBLEMS: Readonly<Record<number, WalletProblem>> = {
   4001: 'rejected',
   4100: 'no_account',
@@ -54,12 +54,12 @@ const PROBLEMS: Readonly<Record<number, WalletProblem>> = {
   [-32002]: 'busy',
 }
 
-/** Null if the error does not say that nothing was signed. */
+/** Null if the error does not prove that nothing was signed. */
 export function problemOf(error: unknown): WalletProblem | null {
   if (error instanceof WalletError) return error.problem
   const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown }
   if (typeof code === 'number' && Object.hasOwn(PROBLEMS, code)) return PROBLEMS[code] as WalletProblem
-  // Wallets of the wallet standard have no codes, but these words.
+  // Wallets of the wallet standard have no error codes, but use these words.
   const isRejection = /^WalletSign\w*Rejected|UserRejected/.test(String(name)) || REJECTED.test(wordsOf(error))
   return isRejection ? 'rejected' : null
 }
@@ -68,7 +68,7 @@ const REJECTED = /\b(user|request)\b.{0,20}\b(reject|denied|declin|cancel)/i
 
 const MAX_WORDS = 300
 
-/** What a wallet says, as plain text. */
+/** The message of a wallet, as plain text. */
 export function wordsOf(error: unknown): string {
   const message = (error as { message?: unknown } | null)?.message
   return typeof message === 'string' ? plain(message).slice(0, MAX_WORDS) : ''
@@ -76,7 +76,7 @@ export function wordsOf(error: unknown): string {
 
 const MAX_NAME = 40
 
-/** A name that a wallet gives itself. It can neither hide nor turn the text around it. */
+/** The untrusted name of a wallet, without characters that hide or reverse the text around it. */
 export function shownName(name: unknown): string {
   const text = typeof name === 'string' ? plain(name).trim() : ''
   const characters = [...text]
@@ -89,7 +89,7 @@ function plain(text: string): string {
 
 const MAX_ICON = 200_000
 
-/** Pictures that come with the wallet. An image in an `img` runs nothing and loads nothing. */
+/** The icon of a wallet. An `img` element runs no code and loads nothing from its image. */
 export function shownIcon(icon: unknown): string | null {
   const isPicture =
     typeof icon === 'string' &&

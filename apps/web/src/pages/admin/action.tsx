@@ -1,4 +1,4 @@
-// Doing something by hand: what will happen, a reason, then the outcome with its entry in the audit log.
+// An admin action: its effects, a reason, then the outcome with its entry in the audit log.
 
 import { signal, useSignal } from '@preact/signals'
 import type { AuditEntry, AuditLog } from '@svc/api/operations'
@@ -18,21 +18,21 @@ const MIN_REASON = 3
 const MAX_REASON = 500
 
 export interface Action {
-  /** Of the button that opens it. */
+  /** The label of the button that opens the dialog. */
   label: string
   title: string
   confirm: string
   isDangerous?: boolean
   effects: readonly string[]
-  /** The audit log knows it by this. */
+  /** The target in the audit log. */
   target: string
   method: 'POST' | 'PUT'
   path: string
-  /** Beside the reason. A text instead says what is missing. */
+  /** The request body besides the reason; a string is the problem with the input. */
   body: () => Record<string, unknown> | string
-  /** More to fill in. */
+  /** Additional input fields. */
   fields?: () => ComponentChildren
-  /** What the answer says. */
+  /** The outcome as text, from the answer. */
   outcome?: (answer: never) => string
 }
 
@@ -41,10 +41,10 @@ type State =
   | { step: 'sending' }
   | { step: 'done'; said: string; isChanged: boolean; entry: AuditEntry | null }
 
-/** What is asked or told now. It stays when the button goes: what was done may have removed it. */
+/** The open action. It outlives its button, which the action may have removed. */
 const opened = signal<Action | null>(null)
 
-/** Absent where nobody may act: the side of the page says why, once. */
+/** The button of an action; absent for read-only identities, as the side of the page explains. */
 export function ActionButton({ action }: { action: Action }) {
   return (
     <Button
@@ -57,7 +57,7 @@ export function ActionButton({ action }: { action: Action }) {
   )
 }
 
-/** Once on the page. */
+/** The dialogs of all actions; rendered once per page. */
 export function ActionDialogs() {
   const close = () => {
     opened.value = null
@@ -86,7 +86,7 @@ function ActionDialog({ action, onClose }: { action: Action; onClose: () => void
       const said = action.outcome?.(answer as never) ?? ''
       state.value = { step: 'done', said, isChanged: answer.changed, entry: await newestEntry(action.target) }
     } catch (error) {
-      // Signed out meanwhile.
+      // The admin has signed out in the meantime.
       if ((error as Error).name === 'AbortError') return
       if (!(error instanceof RequestFailed)) throw error
       state.value = { step: 'asking', problem: error.status === 0 ? t.unknownOutcome : failureText(error) }
@@ -95,7 +95,7 @@ function ActionDialog({ action, onClose }: { action: Action; onClose: () => void
   }
   const now = state.value
   const content = useRef<HTMLDivElement>(null)
-  // The browser then gives the focus back to where it was.
+  // The browser then restores the focus.
   const close = () => content.current?.closest('dialog')?.close()
   return (
     <Dialog title={action.title} onClose={onClose}>

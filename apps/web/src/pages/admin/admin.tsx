@@ -1,4 +1,4 @@
-// The operator page: how the business and the gateway are, for internal identities only.
+// The admin page: the state of the business and the gateway, for internal identities only.
 
 import { useSignal } from '@preact/signals'
 import type { AdminIdentity } from '@svc/api/operations'
@@ -75,7 +75,7 @@ function Session() {
   const { value, error } = useLive<AdminIdentity>(`${OPERATIONS}/identity`, undefined, 60_000)
   if (!value && error?.status === 0)
     return <ErrorState title={t.session.failed} text={failureText(error)} retry={refresh} />
-  // Anything else that it says is about this token.
+  // Any other error is about this token.
   if (!value && error) return <Refused error={error} />
   if (!value) return <Loading label={t.session.checking} />
   return <Sections identity={value} />

@@ -2,7 +2,7 @@
 
 import { common } from '#texts/common'
 
-/** Atomic units as people read them. */
+/** Atomic units as a decimal amount. */
 export function displayAmount(raw: string, decimals: number): string {
   if (!/^\d+$/.test(raw)) return raw
   const [whole, fraction] = withPoint(raw, decimals)

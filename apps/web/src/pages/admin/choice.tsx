@@ -1,4 +1,4 @@
-// A choice that stands in the address.
+// A choice that is stored in the address.
 
 import { Field } from '../../ui/field.tsx'
 import { param, setParams } from './location.ts'

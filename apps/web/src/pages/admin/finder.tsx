@@ -1,4 +1,4 @@
-// A form that looks for one thing, at the top of a section.
+// A search form at the top of a section.
 
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
@@ -9,12 +9,12 @@ interface FinderProps {
   label: string
   hint?: string
   submit: string
-  /** What was looked for last. */
+  /** The last search text. */
   sought: string
   maxLength?: number
-  /** Goes there, or says what is wrong with the text. */
+  /** Opens the result, or returns the problem with the text. */
   find: (text: string) => string | null
-  /** What else can be chosen. */
+  /** Additional controls. */
   children?: ComponentChildren
 }
 

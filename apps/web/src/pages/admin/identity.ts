@@ -1,6 +1,5 @@
-// Who looks. The token of an internal caller stays in the memory of this page, and is sent to this gateway only; the
-// tab
-// keeps it over a reload where that is wished.
+// The admin's identity. The token stays in the memory of this page and is sent only to this gateway; on request, the tab
+// stores it across reloads.
 
 import { signal } from '@preact/signals'
 import { fetchAnswer, RequestFailed, requestJson } from '../../gateway.ts'
@@ -9,32 +8,32 @@ const KEY = 'svc-operator-token'
 
 let token: string | null = null
 
-/** Ends whatever was asked with the token before. */
+/** Aborts all requests with the previous token. */
 let asking = new AbortController()
 
-/** Changes with each sign-in, so that nothing of the one before stays on the page. */
+/** Changes with each sign-in, so that no data of the previous one stays on the page. */
 export const signedIn = signal(0)
 
-/** Why the sign-in is shown again. */
+/** The reason why the sign-in is shown again. */
 export const refusal = signal<RequestFailed | null>(null)
 
 export class UnsendableToken extends Error {
   override name = 'UnsendableToken'
 }
 
-/** Headers take visible ASCII only, and a file may end with a line break. */
+/** Trims and checks a token: headers allow only visible ASCII, and a file may end with a line break. */
 export function readToken(text: string): string {
   const trimmed = text.trim().replace(/^bearer\s+/i, '')
   if (!/^[\x21-\x7e]+$/.test(trimmed)) throw new UnsendableToken('not a token')
   return trimmed
 }
 
-/** `null`: without a token, as a gateway in development allows it. */
-export function signIn(as: string | null, isKept: boolean): void {
+/** Signs in; `null` means without a token, which a gateway in development may allow. */
+export function signIn(as: string | null, isRemembered: boolean): void {
   forget()
   token = as
   refusal.value = null
-  if (as !== null && isKept) store((tab) => tab.setItem(KEY, as))
+  if (as !== null && isRemembered) store((tab) => tab.setItem(KEY, as))
   signedIn.value += 1
 }
 
@@ -55,7 +54,7 @@ export function keptToken(): string | null {
   return store((tab) => tab.getItem(KEY))
 }
 
-/** A body is sent with `method`. A token that is no longer accepted ends the session. */
+/** Sends a request with the token. A token that is no longer accepted ends the session. */
 export function ask<T>(path: string, method = 'GET', body?: object): Promise<T> {
   return withToken((headers, ends) =>
     requestJson<T>(path, {
@@ -68,7 +67,7 @@ export function ask<T>(path: string, method = 'GET', body?: object): Promise<T> 
   )
 }
 
-/** For answers that are saved as files. */
+/** Fetches an answer as text, to save it as a file. */
 export function askText(path: string): Promise<string> {
   return withToken(async (headers, ends) => {
     const response = await fetchAnswer(path, { ...SENT, signal: ends, headers })
@@ -89,7 +88,7 @@ async function withToken<T>(send: (headers: Record<string, string>, ends: AbortS
   }
 }
 
-/** Storage may be closed to pages; the token then lasts as long as the page. */
+/** Uses the tab's storage; without storage, the token lasts as long as the page. */
 function store<T>(use: (tab: Storage) => T): T | null {
   try {
     return use(sessionStorage)

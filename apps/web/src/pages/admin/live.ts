@@ -1,5 +1,5 @@
-// What the page shows is read again by one loop, as long as somebody sees it: it rests while the tab is hidden, slows
-// down while the gateway fails, and keeps the values before.
+// One loop refreshes the shown values: it pauses while the tab is hidden, slows down while the gateway fails, and keeps
+// the previous values.
 
 import { effect, type Signal, signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
@@ -11,13 +11,13 @@ export interface Live<T> {
   value: T | null
   /** When `value` was read, in milliseconds. */
   readAt: number | null
-  /** Why the last attempt failed: `value` is from before it. */
+  /** The error of the last attempt; `value` is then older. */
   error: RequestFailed | null
 }
 
 interface Entry {
   live: Signal<Live<unknown>>
-  /** Its path now: a range of time moves on. */
+  /** The current path: a time range moves on. */
   path: () => string
   watchers: number
   everyMs: number
@@ -27,13 +27,13 @@ interface Entry {
 }
 
 const MAX_WAIT_MS = 300_000
-/** Of what was shown before: going back to a section shows it at once. */
-const MAX_KEPT = 60
+/** The number of cached values: returning to a section shows its values immediately. */
+const MAX_CACHED = 60
 
 const entries = new Map<string, Entry>()
 let timer: ReturnType<typeof setTimeout> | undefined
 
-/** Reads `path` while the component is shown. What has the same key is read once. */
+/** Reads `path` while the component is shown. Values with the same key are read once. */
 export function useLive<T>(key: string, path: () => string = () => key, everyMs = 15_000): Live<T> {
   const entry = entryOf(key, path, everyMs)
   useEffect(() => {
@@ -46,19 +46,19 @@ export function useLive<T>(key: string, path: () => string = () => key, everyMs 
   return entry.live.value as Live<T> // the answer of the endpoint at that path
 }
 
-/** After an action: everything shown is read again now. */
+/** Refreshes all shown values, after an action. */
 export function refresh(): void {
   for (const entry of entries.values()) entry.dueAt = 0
   schedule()
 }
 
-/** When something that is shown was last read, in milliseconds. */
+/** The time of the last refresh of a shown value, in milliseconds. */
 export const newestReading = signal<number | null>(null)
 
 function entryOf(key: string, path: () => string, everyMs: number): Entry {
   const known = entries.get(key)
   if (known) {
-    // The most recently used are kept.
+    // The most recently used values stay.
     entries.delete(key)
     entries.set(key, known)
     return known
@@ -74,7 +74,7 @@ function entryOf(key: string, path: () => string, everyMs: number): Entry {
   }
   entries.set(key, fresh)
   for (const [oldest, entry] of entries) {
-    if (entries.size <= MAX_KEPT) break
+    if (entries.size <= MAX_CACHED) break
     if (entry.watchers === 0 && entry !== fresh) entries.delete(oldest)
   }
   return fresh
@@ -98,7 +98,7 @@ function loadDue(): void {
 
 async function load(entry: Entry): Promise<void> {
   entry.isLoading = true
-  // An action meanwhile sets it to 0 again.
+  // An action in the meantime resets it to 0.
   entry.dueAt = Number.POSITIVE_INFINITY
   try {
     const value = await ask<unknown>(entry.path())
@@ -106,7 +106,7 @@ async function load(entry: Entry): Promise<void> {
     entry.live.value = { value, readAt: Date.now(), error: null }
     newestReading.value = Date.now()
   } catch (error) {
-    // Of a session that has ended: its entries are gone.
+    // The session has ended, and its entries are gone.
     if ((error as Error).name === 'AbortError') return
     if (!(error instanceof RequestFailed)) throw error
     entry.failures += 1
@@ -119,7 +119,7 @@ async function load(entry: Entry): Promise<void> {
 
 document.addEventListener('visibilitychange', schedule)
 
-/** What one identity saw is not shown to the next. */
+/** Clears all values when the identity changes. */
 effect(() => {
   signedIn.value
   entries.clear()

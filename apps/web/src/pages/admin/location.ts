@@ -1,4 +1,4 @@
-// Which section is shown, with what it looks for: `#lockers?q=…`.
+// The current section and its search, in the address: `#lockers?q=…`.
 
 import { safeDecode } from '../../address.ts'
 import { hash, readHash } from '../../hash.ts'
@@ -16,7 +16,7 @@ export function linkTo(section: string, params: Record<string, string> = {}): st
   return `#${section}${query && `?${query}`}`
 }
 
-/** Without a new entry in the history: the same section, looked at otherwise. */
+/** Changes the parameters of the section, without a new history entry. */
 export function setParams(params: Record<string, string>): void {
   const [section = '', query = ''] = hash.value.split('?')
   const all = { ...Object.fromEntries(new URLSearchParams(query)), ...params }

@@ -1,4 +1,4 @@
-// Lists that come in pages.
+// Paginated lists.
 
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
@@ -14,12 +14,12 @@ interface PagesProps<Page> {
   params?: Readonly<Record<string, string | number>>
   everyMs?: number
   isEmpty: (page: Page) => boolean
-  /** Instead of a list without entries. */
+  /** Shown for an empty list. */
   empty: ComponentChildren
   children: (page: Page) => ComponentChildren
 }
 
-/** Give it a key of what it lists: another list begins at its first page. */
+/** A paginated list. Give it a key of its content, so that another list begins at its first page. */
 export function Pages<Page extends { next_cursor?: string }>(props: PagesProps<Page>) {
   const { path, params, everyMs, isEmpty, empty, children } = props
   const cursor = useSignal('')
@@ -47,7 +47,7 @@ export function Pages<Page extends { next_cursor?: string }>(props: PagesProps<P
 }
 
 interface PagerProps {
-  /** Of the page that is shown; empty for the first. */
+  /** The cursor of the current page; empty for the first. */
   cursor: string
   next: string | undefined
   onCursor: (cursor: string) => void

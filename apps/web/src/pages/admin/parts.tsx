@@ -1,4 +1,4 @@
-// What several sections are made of.
+// Parts that several sections use.
 
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
@@ -15,7 +15,7 @@ export interface SectionProps {
   mayAct: boolean
 }
 
-/** The value once it is there. After a failure the one before stays, and says that it is not current. */
+/** Shows a value when it is loaded. After a failure the previous value stays, marked as not current. */
 export function Shown<T>({ live, children }: { live: Live<T>; children: (value: T) => ComponentChildren }) {
   const { value, readAt, error } = live
   if (value === null) {
@@ -34,7 +34,7 @@ export function Shown<T>({ live, children }: { live: Live<T>; children: (value: 
   )
 }
 
-/** With what to do next, where the gateway says it. */
+/** The error with its hint, if the gateway sent one. */
 export function failureText({ status, message, hint }: NonNullable<Live<unknown>['error']>): string {
   const text = status === 0 ? common.states.noAnswer : message
   return [text, hint]
@@ -93,7 +93,7 @@ interface SaveProps {
   fileName: string
 }
 
-/** Saves what the gateway answers. A link could not send the token. */
+/** Saves an answer as a file. A link could not send the token. */
 export function SaveButton({ label, path, fileName }: SaveProps) {
   const isBusy = useSignal(false)
   const save = async () => {
@@ -113,12 +113,12 @@ export function SaveButton({ label, path, fileName }: SaveProps) {
   )
 }
 
-/** A newer gateway may know more words than this page. */
+/** The text for a code; unknown codes of newer gateways stay unchanged. */
 export function word(words: Readonly<Record<string, string>>, key: string): string {
   return Object.hasOwn(words, key) ? (words[key] as string) : key
 }
 
-/** A query from what is set. */
+/** A path with the query parameters that are set. */
 export function query(path: string, params: Readonly<Record<string, string | number>>): string {
   const set = Object.entries(params).filter(([, value]) => value !== '')
   return `${path}${set.length > 0 ? '?' : ''}${new URLSearchParams(set.map(([name, value]) => [name, String(value)]))}`

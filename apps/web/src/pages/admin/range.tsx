@@ -1,4 +1,4 @@
-// The choice of a range of time.
+// The time range picker.
 
 import { useSignal } from '@preact/signals'
 import { texts } from '#texts/admin'

@@ -6,7 +6,7 @@ import { Icon } from '../../ui/icons.tsx'
 import { readToken, refusal, signIn, UnsendableToken } from './identity.ts'
 
 const t = texts.signIn
-/** No token is longer; another file was chosen by mistake. */
+/** A larger file is not a token. */
 const MAX_FILE_BYTES = 64 * 1024
 
 export function SignIn({ mayGoWithout }: { mayGoWithout: boolean }) {

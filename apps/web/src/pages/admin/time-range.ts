@@ -1,9 +1,9 @@
-// Ranges of time as the address has them: `7d`, or `2026-01-01..2026-01-31`. Days begin at midnight UTC.
+// Time ranges as in the address: `7d`, or `2026-01-01..2026-01-31`. Days begin at midnight UTC.
 
 const DAY = 86_400
 export const SPANS: Readonly<Record<string, number>> = { '24h': DAY, '7d': 7 * DAY, '30d': 30 * DAY, '1y': 365 * DAY }
 const CUSTOM = /^(\d{4}-\d\d-\d\d)\.\.(\d{4}-\d\d-\d\d)$/
-/** As the gateway has it. */
+/** The same limit as in the gateway. */
 const MAX_SECONDS = 20 * 365 * DAY
 
 export function isRange(range: string): boolean {
@@ -17,12 +17,12 @@ function daysOf(range: string): { from: number; to: number } | null {
   return from < to && to - from <= MAX_SECONDS ? { from, to } : null
 }
 
-/** Unix seconds: up to, not with, `to`. */
+/** The range in Unix seconds; `to` is exclusive. */
 export function boundsOf(range: string, nowSeconds: number): { from: number; to: number } {
   return daysOf(range) ?? { from: nowSeconds - (SPANS[range] ?? 0), to: nowSeconds }
 }
 
-/** The range as it is now, as the gateway takes it. */
+/** The current range as query parameters of the gateway. */
 export function rangeQuery(range: string): { from: string; to: string } {
   const { from, to } = boundsOf(range, Date.now() / 1000)
   return { from: isoOf(from), to: isoOf(to) }

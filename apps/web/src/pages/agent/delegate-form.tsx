@@ -1,4 +1,4 @@
-// Handing a locker to the service. What is sent is what the summary above the button says.
+// Delegates a locker to the service. The summary above the button shows exactly what is sent.
 
 import { type Signal, useSignal } from '@preact/signals'
 import { DEFAULT_HOURS, type Tasks } from '@svc/api/agent/tasks'
@@ -22,9 +22,9 @@ const MAX_LOCKERS = 1_000
 
 interface DelegateProps {
   session: AgentSession
-  /** Receipts of lockers that are delegated now. */
+  /** Receipts of delegated lockers. */
   delegated: ReadonlySet<string>
-  /** With the key that was registered; null if it was not. */
+  /** `key` is the registered key; null if registration failed. */
   onDelegated: (message: string, key: string | null) => void
 }
 
@@ -205,7 +205,7 @@ function DelegateForm({
   )
 }
 
-/** The part of an id that tells lockers apart; a name, where it has one. */
+/** The name of a locker, or else the distinguishing part of its id. */
 function lockerLabel(locker: ListedLocker): string {
   const name = nameOf(locker)
   return name ? `${name} (${locker.locker_id.slice(0, 14)}…)` : locker.locker_id
@@ -308,7 +308,7 @@ function Sources({ sources }: { sources: Signal<readonly Source[]> }) {
   )
 }
 
-/** What a file from there would be called. */
+/** A file name for the address. */
 function nameIn(url: string): string {
   if (!URL.canParse(url)) return ''
   return printable(new URL(url).pathname.split('/').at(-1) ?? '', 200)

@@ -1,4 +1,4 @@
-// What is delegated, and its end.
+// The list of delegations, and ending one.
 
 import { type Signal, useSignal } from '@preact/signals'
 import type { DelegationStatus, DelegationSummary, TaskName } from '@svc/api/agent/delegations'
@@ -29,7 +29,7 @@ const TONES: Record<DelegationStatus, Tone> = {
 interface DelegationsProps {
   session: AgentSession
   delegations: readonly DelegationSummary[]
-  /** Keys that were registered from this page. The service notices a moment later. */
+  /** Keys that were registered from this page. The service detects them a moment later. */
   registered: Signal<ReadonlySet<string>>
   onChanged: () => void
 }
@@ -63,14 +63,14 @@ interface RowProps extends Pick<DelegationsProps, 'session' | 'registered' | 'on
 function DelegationRow({ session, delegation, registered, onChanged }: RowProps) {
   const { status, created_at, findings, alerts, next_runs, agent_pubkey } = delegation
   const lockerId = printable(delegation.locker_id, 100)
-  const isPending = status === 'pending' && registered.value.has(agent_pubkey)
-  const isUnregistered = status === 'pending' && !isPending
+  const isStarting = status === 'pending' && registered.value.has(agent_pubkey)
+  const isUnregistered = status === 'pending' && !isStarting
   const isOpen = useSignal(false)
   const isEnding = useSignal(false)
   const { isBusy, problem, run } = useAction(explainAgent)
   const register = () =>
     run(async () => {
-      // The service names the locker and the key in one answer, which the SDK has checked to belong together.
+      // The SDK has checked that the locker and the key in the answer belong together.
       const answer = await session.agent.delegate(delegation.receipt_id, delegation.tasks)
       await session.gateway.addOperator(answer, answer.agent_pubkey)
       registered.value = new Set([...registered.value, answer.agent_pubkey])
@@ -79,16 +79,16 @@ function DelegationRow({ session, delegation, registered, onChanged }: RowProps)
     })
   const end = () =>
     run(async () => {
-      // The gateway first: that is what takes the rights away, whatever the service does.
+      // The gateway first: this revokes the key even if the service fails.
       const { isGatewayError } = await import('@svc/sdk')
       await session.gateway.removeOperator(delegation, agent_pubkey).catch((error: unknown) => {
         if (!isGatewayError(error, 'OPERATOR_NOT_FOUND')) throw error
       })
-      const isTold = await session.agent.endDelegation(delegation.delegation_id).then(
+      const isConfirmed = await session.agent.endDelegation(delegation.delegation_id).then(
         () => true,
         () => false,
       )
-      toast(isTold ? t.ended : t.endedHalf)
+      toast(isConfirmed ? t.ended : t.endedHalf)
       onChanged()
     })
   return (
@@ -97,7 +97,7 @@ function DelegationRow({ session, delegation, registered, onChanged }: RowProps)
         <a href={urlOf(`/locker/${encodeURIComponent(delegation.locker_id)}`)}>
           <code>{lockerId}</code>
         </a>
-        {isPending ? (
+        {isStarting ? (
           <Status tone="info">{t.starting}</Status>
         ) : (
           <Status tone={TONES[status] ?? 'neutral'}>{t.statuses[status] ?? printable(status, 30)}</Status>
@@ -108,7 +108,7 @@ function DelegationRow({ session, delegation, registered, onChanged }: RowProps)
         {t.since(texts.time(created_at))} · {t.found(findings, alerts)}
         {Object.entries(next_runs).map(([task, at]) => ` · ${t.next(task as TaskName, texts.time(at))}`)}
       </p>
-      {isPending && <p class="soft">{t.startingText}</p>}
+      {isStarting && <p class="soft">{t.startingText}</p>}
       {isUnregistered && <p class="soft">{t.registerText}</p>}
       {status === 'revoked' && <p class="soft">{t.revokedText}</p>}
       {isBusy && <Loading label={texts.waiting} />}

@@ -1,4 +1,4 @@
-// One delegation: its findings as far as their signatures check, its mirrors and its runs.
+// One delegation: its findings with valid signatures, its mirrors and its runs.
 
 import { useSignal } from '@preact/signals'
 import type { Delegation, Finding } from '@svc/api/agent/delegations'
@@ -28,7 +28,7 @@ export function DelegationDetail({ session, delegationId }: { session: AgentSess
     run(async () => {
       untrue.value = null
       try {
-        // The SDK checks the whole log before it returns any of it.
+        // The SDK checks the complete log before it returns any entry.
         loaded.value = await session.agent.delegation(delegationId)
       } catch (error) {
         loaded.value = null
@@ -58,7 +58,7 @@ export function DelegationDetail({ session, delegationId }: { session: AgentSess
   )
 }
 
-/** The newest first. */
+/** The findings, the newest first. */
 function Findings({ log }: { log: readonly Finding[] }) {
   const shown = useSignal(PAGE)
   const newest = log.toReversed()

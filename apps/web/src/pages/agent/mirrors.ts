@@ -4,13 +4,13 @@ export interface MirrorView {
   filename: string
   url: string
   state: 'ok' | 'waiting' | 'failing' | 'unknown'
-  /** Why it cannot be fetched. */
+  /** The reason why the address cannot be fetched. */
   reason: string | null
 }
 
 /**
- * What is known of each mirrored address. A failure is a signed finding, and is found once until the address can be
- * fetched again; that it can is only told by the counts of later runs, for all addresses together.
+ * The status of each mirrored address. A failure is a signed finding, recorded once until the address can be fetched
+ * again. Only the counts of later runs, for all addresses together, show a recovery.
  */
 export function mirrorViews({ tasks, log, runs }: Pick<Delegation, 'tasks' | 'log' | 'runs'>): MirrorView[] {
   const lastRun = runs.find(({ task, outcome }) => task === 'mirror' && outcome === 'done')
@@ -21,7 +21,7 @@ export function mirrorViews({ tasks, log, runs }: Pick<Delegation, 'tasks' | 'lo
     const hasFailed = last?.kind === 'mirror_failed'
     if (!lastRun) return { filename, url, state: hasFailed ? 'failing' : 'waiting', reason: reasonOf(last) }
     if (!hasFailed) return { filename, url, state: 'ok', reason: null }
-    // Since then, a run without any failure has fetched it.
+    // A later run without any failure has fetched it.
     if (!lastRun.summary.failed) return { filename, url, state: 'ok', reason: null }
     const sources = tasks.mirror?.sources.length
     const isCertain = sources === 1 || lastRun.summary.failed === sources || last.at >= lastRun.started_at

@@ -1,4 +1,4 @@
-// Failures at the agent service in words; those at the gateway are worded as the locker page does.
+// Errors of the agent service as texts; errors of the gateway have the texts of the locker page.
 
 import { GatewayError, NoAnswer, NotSubscribed } from '@svc/sdk/errors'
 import { texts } from '#texts/agent'

@@ -1,4 +1,4 @@
-// The agent service of this gateway, and what a connected wallet does with it.
+// The agent service of this gateway, and the session of a connected wallet.
 
 import { type Signal, signal } from '@preact/signals'
 import type { AgentDiscovery } from '@svc/api/agent/info'
@@ -23,7 +23,7 @@ export interface AgentSession {
   service: AgentService
   agent: AgentClient
   gateway: Client
-  /** For paying: the service tells about its own quotes only. */
+  /** The node for payments: the service reports only its own quotes. */
   node: GatewayNode
 }
 
@@ -43,7 +43,7 @@ export async function findService(): Promise<void> {
   service.value = url ? await readService(url) : { at: 'none' }
 }
 
-/** Asked once: whether it answers now is what the page shows. */
+/** Reads once, without retries: the page shows whether the service answers now. */
 async function readService(url: string): Promise<ServiceState> {
   try {
     const response = await fetch(`${url}/.well-known/svc-agent.json`, {
@@ -53,7 +53,7 @@ async function readService(url: string): Promise<ServiceState> {
     const discovery = (await response.json()) as AgentDiscovery
     if (!response.ok || discovery.name !== 'svc-agent' || typeof discovery.subscription.price_usd !== 'number')
       return { at: 'down' }
-    // Its rights are at another gateway, and so would be what it finds.
+    // Its rights and findings would be at another gateway.
     if (withoutSlash(discovery.gateway_url) !== withoutSlash(publicUrl()))
       return { at: 'foreign', gatewayUrl: discovery.gateway_url }
     return { at: 'ready', service: { url, discovery } }
@@ -80,7 +80,7 @@ async function clientOf(baseUrl: string, options: Options = {}): Promise<AgentCl
   return createAgentClient({
     baseUrl,
     fetch: (input, init) => fetch(input, { ...init, ...NO_TRACES }),
-    // The console of a page has no reader.
+    // Warnings in the console would not be read.
     onWarning: () => {},
     ...options,
   })

@@ -1,6 +1,5 @@
-// Paying for a subscription. The SDK's journal keeps the name of a payment that is begun until it is settled, and
-// records
-// each payment before it leaves, so that a reload or a second tab never pays twice.
+// Pays for a subscription. The SDK's journal stores the intent of a payment until it is settled, and records each payment
+// before it is sent, so that a reload or a second tab never pays twice.
 
 import { signal } from '@preact/signals'
 import type { Subscription, SubscriptionQuote } from '@svc/api/agent/subscriptions'
@@ -15,14 +14,14 @@ export type Doing = PaymentStep | 'checking' | 'other_tab'
 
 export type Paid =
   | { outcome: 'subscribed'; subscription: Subscription }
-  /** Another tab has worked on it meanwhile. */
+  /** Another tab has worked on it in the meantime. */
   | { outcome: 'elsewhere' }
-  /** Nothing was paid, and nothing will be by what was begun. */
+  /** Nothing was paid, and no payment of this attempt can still land. */
   | { outcome: 'void' }
-  /** Something else was begun instead. */
+  /** A newer task replaced this one. */
   | { outcome: 'stopped' }
 
-/** One step at a time: what is begun ends what runs. */
+/** Runs one step at a time: a new step aborts the running one. */
 export function createSubscribing(session: AgentSession) {
   const doing = signal<Doing | null>(null)
   const work = oneAtATime()
@@ -49,11 +48,11 @@ export function createSubscribing(session: AgentSession) {
     doing,
     /** Pays a leg of the quote that is shown. */
     pay: (quote: SubscriptionQuote, leg: PaymentLeg) => run((now) => pay(now, quote, leg)),
-    /** Finds out the outcome of a payment that was begun; pays nothing. */
+    /** Finds the outcome of a started payment; pays nothing. */
     settle: () => run(settle),
-    /** Shows the service a transaction that only the wallet knew of. */
+    /** Sends the service a transaction that only the wallet knew. */
     confirmTransaction: (tx: string) => run((now) => confirmTransaction(now, tx)),
-    /** On the word of the payer, who has looked into the wallet. */
+    /** Relies on the payer, who has checked the wallet. */
     nothingWasSent: () =>
       run(async (now) => {
         const { forgetUnansweredPayment } = await import('@svc/sdk')
@@ -131,7 +130,7 @@ async function confirmTransaction({ session, signal, onDoing }: Now, tx: string)
   return { outcome: 'subscribed', subscription }
 }
 
-/** What was begun and may have been paid; null if there is nothing. */
+/** The started payment that may have been made; null if there is none. */
 export async function readBegun(session: AgentSession): Promise<PurchaseRecord | null> {
   const { readPurchase } = await import('@svc/sdk')
   const intent = await begunIntent(session)
@@ -139,12 +138,12 @@ export async function readBegun(session: AgentSession): Promise<PurchaseRecord |
   return record && (record.receipt || record.asked || record.attempts.length > 0) ? record : null
 }
 
-/** Whether only the payer's wallet knows what it has sent. */
+/** Whether only the payer's wallet knows whether it sent a payment. */
 export function isUnanswered({ asked, attempts }: PurchaseRecord): boolean {
   return Boolean(asked) || attempts.some(({ payment }) => payment.raw === '')
 }
 
-/** If another tab was at work, nothing is done: what it has done comes first. */
+/** Does nothing if another tab was at work: its outcome comes first. */
 async function alone(
   session: AgentSession,
   signal: AbortSignal,
@@ -167,7 +166,7 @@ async function alone(
   return paid
 }
 
-/** Of a subscription at this service, whatever it is paid with: one is paid before another is begun. */
+/** The order name of every subscription at this service, for any asset: one is settled before another starts. */
 const ORDER = 'subscribe'
 
 async function openIntent(session: AgentSession): Promise<string> {
@@ -183,7 +182,7 @@ async function begunIntent(session: AgentSession): Promise<string | null> {
   const { journal } = await placeOf(session)
   const begun = (await unfinishedPurchases(journal, buyerOf(session))).find(({ order }) => order === ORDER)
   if (begun) return begun.intent
-  // Release 1.1.0 kept the name apart.
+  // Release 1.1.0 stored the name separately.
   const intent = localStorage.getItem(keyOf(session))
   if (intent === null) return null
   await adoptPurchase(journal, buyerOf(session), { intent, order: ORDER, begun_at: new Date().toISOString() })

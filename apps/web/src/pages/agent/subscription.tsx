@@ -21,7 +21,7 @@ const t = texts.subscription
 interface SubscriptionProps {
   session: AgentSession
   subscription: Subscription | null
-  /** The state after a payment; null if it has to be read again. */
+  /** The subscription after a payment; null if it must be read again. */
   onPaid: (subscription: Subscription | null) => void
 }
 
@@ -152,7 +152,7 @@ interface LegsProps {
   onAnother: () => void
 }
 
-/** The ways to pay that the connected wallet has. */
+/** The ways to pay with the connected wallet. */
 function Legs({ session, quote, onPay, onAnother }: LegsProps) {
   const legs = quote.accepts.filter(({ network }) => network.startsWith(`${session.wallet.namespace}:`))
   const chosen = useSignal(0)
@@ -235,7 +235,7 @@ interface BegunProps {
   onNothing: () => void
 }
 
-/** A payment whose outcome is not certain. */
+/** A payment whose outcome is unknown. */
 function Begun({ record, onLook, onTransaction, onNothing }: BegunProps) {
   const sent = record.attempts.at(-1)?.payment.tx
   return (

@@ -1,4 +1,4 @@
-// The API page: every operation of the interface, from its description, to read and to try.
+// The API page: every operation, from the interface description, to read and to try.
 
 import { useComputed, useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'

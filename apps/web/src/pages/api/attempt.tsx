@@ -109,7 +109,7 @@ export function Attempt({ document, operation, values }: AttemptProps) {
   )
 }
 
-/** The envelope names the receipt; most signed operations name it nowhere else. */
+/** Whether the form asks for the receipt: most signed operations name it only in the envelope. */
 function needsReceipt(operation: Operation): boolean {
   const { parameters, requestBody } = operation
   if (isOfWallet(operation)) return false
@@ -200,7 +200,7 @@ export type Answer =
 const SHOWN_HEADERS = /^(content-(type|length|range)|cache-control|etag|location|retry-after|payment-.*|x-request-id)$/
 const MAX_SHOWN = 200_000
 
-/** To where this page came from, whatever the description calls the base URL. */
+/** Sends the request to the origin of this page, not to the base URL in the description. */
 export async function sendRequest({ method, target, headers, body }: PreparedRequest): Promise<Answer> {
   const start = performance.now()
   try {
@@ -255,7 +255,7 @@ export function AnswerView({ answer }: { answer: Answer }) {
   )
 }
 
-/** The quote also comes as a header, in full and in base64. */
+/** Shortens a header value: the quote is also sent as a base64 header. */
 function short(value: string): string {
   return value.length > MAX_HEADER ? `${value.slice(0, MAX_HEADER)}…` : value
 }

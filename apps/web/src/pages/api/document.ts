@@ -13,7 +13,7 @@ export interface Document {
 
 interface SecurityScheme {
   type: 'apiKey' | 'http'
-  /** Of the header. */
+  /** The name of the header. */
   name?: string
   description?: string
 }
@@ -53,18 +53,18 @@ export interface Operation extends Omit<DescribedOperation, 'operationId' | 'x-r
   method: string
   path: string
   group: string
-  /** The names of its security schemes; empty for public ones. */
+  /** The names of its security schemes; empty for a public operation. */
   schemes: string[]
-  /** Whether it also works without them. */
+  /** Whether it also works without credentials. */
   isOptional: boolean
   ops: string[]
-  /** What the filter looks in. */
+  /** The text that the filter searches. */
   text: string
 }
 
 const METHODS = ['get', 'post', 'put', 'delete', 'head']
 
-/** Those of one group together, in the order of the description. */
+/** All operations by group, in the order of the description. */
 export function operationsOf(document: Document): Operation[] {
   const all = Object.entries(document.paths).flatMap(([path, item]) =>
     METHODS.filter((method) => item[method]).map((method) => readOperation(path, method, item[method]!)),
@@ -104,19 +104,19 @@ export function groupsOf(operations: readonly Operation[]): Map<string, Operatio
   return groups
 }
 
-/** The JSON media type of a body where there is one, else its first. */
+/** The JSON media type of a body, or else its first media type. */
 export function mediaOf(content: Record<string, Media> | undefined): [type: string, media: Media] | null {
   const entries = Object.entries(content ?? {})
   return entries.find(([type]) => type.includes('json')) ?? entries[0] ?? null
 }
 
-/** An error answer lists its codes as its description. */
+/** The error codes of a response, which its description lists. */
 export function errorCodes({ description }: Response): string[] {
   const words = description.split(', ')
   return words.every((word) => /^\w+_\w+$/.test(word)) ? words : []
 }
 
-/** `description` of a parameter stands in its schema. */
+/** The description of a parameter, which may be in its schema. */
 export function aboutParameter(document: Document, { description, schema }: Parameter): string | undefined {
   return description ?? resolve(document, schema).schema.description
 }

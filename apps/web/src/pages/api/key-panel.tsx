@@ -10,7 +10,7 @@ import { freshKey, signer } from './key.ts'
 
 const t = texts.key
 
-/** Which key signs, and how to choose another. */
+/** Shows the signing key and lets the visitor choose another. */
 export function KeyPanel() {
   const isChoosing = useSignal(false)
   const { value } = signer

@@ -1,4 +1,4 @@
-// The key that signs requests of this page. It is in memory only, and only its signatures are sent.
+// The key that signs requests of this page. It stays in memory, and only its signatures are sent.
 
 import { signal } from '@preact/signals'
 import type { Endpoint } from '@svc/api/endpoint'
@@ -15,7 +15,7 @@ export async function freshKey(): Promise<Signer> {
   return signerFromSeed(crypto.getRandomValues(new Uint8Array(32)))
 }
 
-/** How far the gateway's clock is ahead, in milliseconds; envelopes are judged by it. */
+/** The lead of the gateway's clock in milliseconds; the gateway checks envelopes by its own clock. */
 let clockLead: number | null = null
 
 /** The request with the two headers that sign it. They work once, for a minute. */
@@ -31,7 +31,7 @@ export async function signed(operation: Operation, values: FormValues, by: Signe
     {
       method: request.method as Endpoint['method'],
       path,
-      // The description lists ops of which one is enough as `a or b`.
+      // The description lists alternative ops as `a or b`.
       ops: operation.ops.map((op) => op.split(' or ')[0] as Op),
       body: typeof body === 'string' ? new TextEncoder().encode(body) : (body ?? new Uint8Array()),
       ...(isAboutWallet ? {} : idsOf(values)),
@@ -40,7 +40,7 @@ export async function signed(operation: Operation, values: FormValues, by: Signe
   return { ...request, headers: { ...request.headers, ...headers } }
 }
 
-/** Such a request is about no locker, and the wallet that it names must have signed. */
+/** Whether a request is about a wallet instead of a locker; that wallet must sign. */
 export function isOfWallet({ parameters }: Operation): boolean {
   return parameters.some(({ name }) => name === 'wallet')
 }

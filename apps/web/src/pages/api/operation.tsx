@@ -20,7 +20,7 @@ const t = texts.operation
 interface OperationProps {
   document: Document
   operation: Operation
-  /** Ids that the link to it names. */
+  /** The ids in the link to the operation. */
   given: URLSearchParams
 }
 
@@ -91,7 +91,7 @@ export function OperationView({ document, operation, given }: OperationProps) {
   )
 }
 
-/** Successes and the price first. */
+/** Sorts successes and the price first. */
 function byUse([a]: [string, unknown], [b]: [string, unknown]): number {
   const rank = (status: string) => (status === '402' ? 100 : status === 'default' ? 999 : Number(status))
   return rank(a) - rank(b)
@@ -122,12 +122,12 @@ function Access({ operation: { schemes, ops, isOptional, path } }: { operation: 
 
 type CommandProps = Pick<OperationProps, 'document' | 'operation'> & { values: Signal<FormValues> }
 
-/** A command that works as it is pasted: one that must be signed is signed at the moment it is copied. */
+/** A command that works when pasted: a signed request is signed when it is copied. */
 function Command({ document, operation, values }: CommandProps) {
   const baseUrl = baseUrlOf(document)
   const by = signer.value
   const needsSignature = operation.schemes.includes('envelope') && (by !== null || !operation.isOptional)
-  // What the visitor typed as a token is not shown again.
+  // Do not show the visitor's token.
   const token = takesToken(operation) ? 'TOKEN' : ''
   const bytes = values.value.bytes ?? (isBytesOnly(operation) ? new Uint8Array() : null)
   const request = prepare(operation, { ...values.value, bytes, token })
@@ -210,7 +210,7 @@ function ResponseBox({ document, status, response, summary, isOpen }: ResponsePr
   )
 }
 
-/** Takes a file and nothing else. */
+/** Whether the body is a file only. */
 function isBytesOnly({ requestBody }: Operation): boolean {
   return requestBody !== undefined && !mediaOf(requestBody.content)?.[0].includes('json')
 }

@@ -71,7 +71,7 @@ function Mark({ operation: { schemes } }: { operation: Operation }) {
   return <span>{mark && <span class="pill">{mark}</span>}</span>
 }
 
-/** The story of a purchase, with the examples of the operations it uses. */
+/** The steps of a purchase, with examples of the operations. */
 function QuickStart({ document, operations }: OverviewProps) {
   const q = t.quickStart
   const answer = useSignal<Answer | null>(null)

@@ -1,33 +1,33 @@
-// A request of the page: from the values of its form to what is sent, and to the same as a curl command.
+// Turns the values of a form into a request, and into the same request as a curl command.
 
 import { type Document, mediaOf, type Operation, type Parameter } from './document.ts'
 
 export interface FormValues {
-  /** By the name of the parameter. */
+  /** The values by parameter name. */
   parameters: Readonly<Record<string, string>>
   /** JSON text. */
   body: string
-  /** Raw bytes, in place of JSON. */
+  /** Raw bytes instead of JSON. */
   bytes: Uint8Array | null
-  /** A token of the visitor's, where the operation takes one. */
+  /** The visitor's token, if the operation needs one. */
   token: string
-  /** Part of the envelope, where neither path, query nor body names it. */
+  /** The receipt in the envelope, if neither path, query nor body names it. */
   receiptId: string
 }
 
 export interface PreparedRequest {
   method: string
-  /** With the query. */
+  /** The path with the query. */
   target: string
   path: string
   headers: Record<string, string>
   body: Uint8Array | string | null
 }
 
-/** What a link to this page may fill in: ids to look at, never what a signed request would change. */
+/** Fields that a link to this page may fill in: ids to read, never fields that a signed request would change. */
 const FROM_LINK = ['receipt_id', 'locker_id', 'pay_req_id', 'tx_sig']
 
-/** What the form holds before the visitor changes it. */
+/** The initial values of the form. */
 export function initialValues({ parameters, requestBody }: Operation, link: URLSearchParams): FormValues {
   const given = new Map([...link].filter(([name]) => FROM_LINK.includes(name)))
   const preset = (one: Parameter) => given.get(one.name) ?? (one.example === undefined ? '' : textOf(one.example))
@@ -85,12 +85,12 @@ function tokenHeader(schemes: readonly string[], token: string): Record<string, 
   return schemes.includes('uploadToken') ? { 'x-upload-token': token } : { authorization: `Bearer ${token}` }
 }
 
-/** The address of the gateway as it calls itself: for commands that are used elsewhere. */
+/** The public address of the gateway, for commands that run elsewhere. */
 export function baseUrlOf(document: Document): string {
   return document.servers[0]?.url ?? location.origin
 }
 
-/** A command that does the same in a POSIX shell. */
+/** The same request as a command for a POSIX shell. */
 export function curlCommand(baseUrl: string, { method, target, headers, body }: PreparedRequest): string {
   const first = ['curl', ...methodOption(method, body), quoted(baseUrl + target)].join(' ')
   const data = typeof body === 'string' ? [`-d ${quoted(body)}`] : body ? ['--data-binary @FILE'] : []
@@ -99,7 +99,7 @@ export function curlCommand(baseUrl: string, { method, target, headers, body }: 
   )
 }
 
-/** curl sends a GET, or a POST where there is data. */
+/** The method option, unless it is curl's default: GET, or POST with data. */
 function methodOption(method: string, body: unknown): string[] {
   if (method === 'HEAD') return ['-I']
   return method === (body === null ? 'GET' : 'POST') ? [] : ['-X', method]

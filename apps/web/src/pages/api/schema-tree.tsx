@@ -32,7 +32,7 @@ interface FieldProps {
   depth: number
 }
 
-/** Nested fields are drawn when they are first opened, so a schema may contain itself. */
+/** Nested fields are rendered when they are first opened, so a schema may contain itself. */
 function FieldRow({ document, field: { name, schema, isRequired }, depth }: FieldProps) {
   const fields = inside(document, schema)
   const isOpen = useSignal(depth < 1 && fields.length < 9)
@@ -64,7 +64,7 @@ function FieldRow({ document, field: { name, schema, isRequired }, depth }: Fiel
   )
 }
 
-/** What a value must be, and what it means. */
+/** The constraints and the meaning of a value. */
 export function Rules({ document, schema }: { document: Document; schema: Schema }) {
   const { items, description } = resolve(document, schema).schema
   const rules = [...rulesOf(document, schema), ...(items ? rulesOf(document, items) : [])]

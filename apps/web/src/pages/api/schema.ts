@@ -1,4 +1,4 @@
-// Reads JSON schemas for people: what stands behind references and unions, the name of a type, an example value.
+// Reads JSON schemas for display: resolves references and unions, names types, and creates example values.
 
 import { texts } from '#texts/api'
 
@@ -15,7 +15,7 @@ export interface Schema {
   items?: Schema
   anyOf?: Schema[]
   oneOf?: Schema[]
-  /** Made by `resolve`: the members of a union. */
+  /** Set by `resolve`: the members of a union. */
   options?: Schema[]
   enum?: unknown[]
   const?: unknown
@@ -32,7 +32,7 @@ export interface Schema {
 
 export interface Resolved {
   schema: Schema
-  /** Of the component. */
+  /** The name of the component. */
   name?: string
   isNullable: boolean
 }
@@ -42,7 +42,7 @@ interface Components {
   components: { schemas: Record<string, Schema> }
 }
 
-/** A schema may refer to itself; nothing in an interface refers further than this. */
+/** A limit, because a schema may refer to itself; no real schema has longer chains of references. */
 const MAX_HOPS = 20
 
 export function resolve(
@@ -105,7 +105,7 @@ export function inside(document: Components, given: Schema): Inner[] {
   ]
 }
 
-/** What a value must be besides its type, each as a word and what follows it. */
+/** The constraints of a value besides its type, each as a word and its operand. */
 export function rulesOf(document: Components, given: Schema): [word: string, values: string[]][] {
   const { schema } = resolve(document, given)
   const { minimum, maximum, minLength, maxLength, minItems, maxItems, format, pattern } = schema
@@ -129,7 +129,7 @@ function range(low: number | undefined, high: number | undefined, unit: string):
   return high === undefined ? t.atLeast(low, unit) : t.between(low, high, unit)
 }
 
-/** An example of an answer: every field, with a value of its form. */
+/** An example answer: every field with a value of the right form. */
 export function sample(document: Components, given: Schema, trail: readonly string[] = []): unknown {
   const { schema, name } = resolve(document, given)
   const known = schema.const ?? schema.default ?? schema.enum?.[0]
@@ -144,7 +144,7 @@ export function sample(document: Components, given: Schema, trail: readonly stri
   return Object.fromEntries(Object.entries(schema.properties ?? {}).map(([key, part]) => [key, inner(part)]))
 }
 
-/** Of the patterns of this interface: hex, hashes, times, amounts. */
+/** An example for the patterns of this interface: hex, hashes, times, amounts. */
 function sampleText(pattern = ''): string {
   const [, prefix = '', length] = /^\^(\w+:)?\[0-9a-f\]\{(\d+)\}\$$/.exec(pattern) ?? []
   if (length) return prefix + '7e5c3a18f6d40b29'.repeat(4).slice(0, Number(length)).padEnd(Number(length), '0')

@@ -1,20 +1,19 @@
-// A purchase that this tab works on while it holds the purchase's lock. The page may show another one meanwhile: what
-// is
-// done for a purchase is written into that purchase, and shown only as long as the work was not stopped.
+// A purchase that this tab works on while it holds the purchase's lock. The page may show another purchase in the
+// meantime: results are saved in the purchase, and shown only if the work was not aborted.
 
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import type { PaymentStep } from '../../paying/observed-wallet.ts'
 import type { Problem } from '../../paying/problem.ts'
-import { keep, readKept, type SavedPurchase } from './saved-purchases.ts'
+import { keep, readSaved, type SavedPurchase } from './saved-purchases.ts'
 
-/** What the page waits for. */
+/** The step that the page waits for. */
 export type Doing = PaymentStep | 'quote' | 'checking' | 'other_tab'
 
 export type Stage =
   | { at: 'choose'; problem: Problem | null }
   | { at: 'pay'; problem: Problem | null }
   | { at: 'working'; doing: Doing }
-  /** A payment may have been made, or was made and not accepted. Nothing is paid before that is settled. */
+  /** A payment may have been made, or was not accepted. Nothing else is paid before it is settled. */
   | { at: 'unsettled'; problem: Problem; isUnanswered: boolean }
   | { at: 'done'; receipt: SignedReceipt }
   | { at: 'gone' }
@@ -22,7 +21,7 @@ export type Stage =
 export interface ActivePurchase {
   readonly id: string
   readonly signal: AbortSignal
-  /** As it is kept now. */
+  /** Reads the stored purchase. */
   read(): Promise<SavedPurchase>
   change(fields: Partial<Omit<SavedPurchase, 'id'>>): Promise<void>
   show(stage: Stage): void
@@ -39,7 +38,7 @@ export function holdPurchase(kept: SavedPurchase, signal: AbortSignal, { onChang
   const { id } = kept
   let known = kept
   const read = async () => {
-    known = (await readKept(id)) ?? known
+    known = (await readSaved(id)) ?? known
     return known
   }
   const change: ActivePurchase['change'] = async (fields) => {
@@ -61,7 +60,7 @@ export function holdPurchase(kept: SavedPurchase, signal: AbortSignal, { onChang
       try {
         await change({ receipt })
       } catch {
-        // A full storage must not hide what was paid for: it is shown, and can be downloaded.
+        // Show the receipt even if storage is full: it was paid for, and can be downloaded.
         onChange({ ...known, receipt })
       }
       show({ at: 'done', receipt })

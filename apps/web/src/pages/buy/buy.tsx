@@ -37,7 +37,7 @@ export default function Buy() {
   }, [])
   const { value: purchase } = checkout.purchase
   useEffect(() => {
-    // A reload then finds the purchase again.
+    // A reload then finds this purchase.
     if (purchase && parseHash(location.hash).purchase !== purchase.id)
       history.pushState(null, '', urlOf(`/buy#purchase=${purchase.id}`))
   }, [purchase?.id])
@@ -98,7 +98,7 @@ function CurrentStage({ checkout, stage, wanted }: { checkout: Checkout; stage: 
   const place = useRef<HTMLDivElement>(null)
   const first = useRef(true)
   useEffect(() => {
-    // Move the focus of screen readers to what is new on the page.
+    // Move the focus of screen readers to the new part of the page.
     if (!first.current) place.current?.focus()
     first.current = false
   }, [stage.at])

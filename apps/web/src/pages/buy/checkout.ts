@@ -6,7 +6,7 @@ import { oneAtATime, withFreePurchase, withPurchase } from '../../paying/one-at-
 import { type Problem, problemOf, unknownOutcome } from '../../paying/problem.ts'
 import type { ConnectedWallet } from '../../wallets/wallet.ts'
 import { type ActivePurchase, holdPurchase, type Stage } from './active-purchase.ts'
-import { keep, type Order, readKept, removeKept, type SavedPurchase } from './saved-purchases.ts'
+import { keep, type Order, readSaved, removeSaved, type SavedPurchase } from './saved-purchases.ts'
 import * as steps from './steps.ts'
 
 export type Checkout = ReturnType<typeof createCheckout>
@@ -17,10 +17,10 @@ export function createCheckout() {
   const wallet = signal<ConnectedWallet | null>(null)
   const leg = signal<PaymentLeg | null>(null)
   const method = signal(0)
-  const isLookingOver = signal(false)
+  const isSearchOver = signal(false)
   const work = oneAtATime()
   let isLooking = false
-  /** What was opened last is shown, whichever is read first. */
+  /** A counter, so that the purchase opened last is shown, even if an earlier one is read later. */
   let opened = 0
 
   const page = {
@@ -32,7 +32,7 @@ export function createCheckout() {
     },
   }
 
-  /** Gets a quote for an order, and keeps it as a purchase. */
+  /** Gets a quote for an order, and saves it as a purchase. */
   function begin(order: Order): Promise<void> {
     opened++
     page.onStage({ at: 'working', doing: 'quote' })
@@ -56,16 +56,16 @@ export function createCheckout() {
 
   function show(next: SavedPurchase | null): void {
     purchase.value = next
-    isLookingOver.value = false
+    isSearchOver.value = false
   }
 
-  /** Shows a purchase of this browser where it stands. */
+  /** Shows a saved purchase at its current step. */
   async function open(id: string): Promise<void> {
     work.stop()
     const mine = ++opened
     show(null)
     page.onStage({ at: 'working', doing: 'checking' })
-    const kept = await readKept(id)
+    const kept = await readSaved(id)
     if (mine !== opened) return
     show(kept)
     if (!kept) return page.onStage({ at: 'gone' })
@@ -80,28 +80,28 @@ export function createCheckout() {
     page.onStage({ at: 'choose', problem: null })
   }
 
-  const settle = (problem: Problem | null = null) => run((held) => steps.settle(held, problem))
+  const settle = (problem: Problem | null = null) => run((active) => steps.settle(active, problem))
 
-  const pay = (connected: ConnectedWallet, leg: PaymentLeg) => run((held) => steps.pay(held, connected, leg))
+  const pay = (connected: ConnectedWallet, leg: PaymentLeg) => run((active) => steps.pay(active, connected, leg))
 
   const renewQuote = () =>
-    run(async (held) => {
-      await steps.renewQuote(held)
-      isLookingOver.value = false
+    run(async (active) => {
+      await steps.renewQuote(active)
+      isSearchOver.value = false
     })
 
   const confirmTransaction = (tx: string, preferred: PaymentLeg | null) => {
     const afterwards = stage.value.at === 'pay' ? 'pay' : 'unsettled'
-    return run((held) => steps.confirmTransaction(held, tx, preferred), afterwards)
+    return run((active) => steps.confirmTransaction(active, tx, preferred), afterwards)
   }
 
-  /** Noted before anybody can see how to pay elsewhere. */
+  /** Saves the flag before the page shows how to pay elsewhere. */
   async function showElsewhere(): Promise<void> {
-    if (!shown().isShownElsewhere) await run((held) => held.change({ isShownElsewhere: true }))
+    if (!shown().isShownElsewhere) await run((active) => active.change({ isShownElsewhere: true }))
     if (purchase.value?.isShownElsewhere) await steps.watchElsewhere(purchase.value)
   }
 
-  /** Looks once for a payment that was made elsewhere. */
+  /** Checks once for a payment that was made elsewhere. */
   async function look(): Promise<void> {
     const { value: looked } = purchase
     const isAtRest = () => purchase.value?.id === looked?.id && stage.value.at === 'pay' && !work.isBusy()
@@ -112,16 +112,16 @@ export function createCheckout() {
       const found = await steps.findElsewhere(looked, client).catch(() => null)
       if (!found || !isAtRest()) return
       const { receipt, isOver } = found
-      if (receipt) await run((held) => held.finish(receipt))
-      // Another quote may be there since.
-      else isLookingOver.value = isOver && purchase.value?.quotes.length === looked.quotes.length
+      if (receipt) await run((active) => active.finish(receipt))
+      // There may be a newer quote by now.
+      else isSearchOver.value = isOver && purchase.value?.quotes.length === looked.quotes.length
     } finally {
       isLooking = false
     }
   }
 
-  /** Waits no longer for a payment that was sent. */
-  async function doubt(): Promise<void> {
+  /** Stops waiting for a payment that was sent. */
+  async function stopWaiting(): Promise<void> {
     const { id } = shown()
     work.stop()
     await work.ended()
@@ -130,52 +130,52 @@ export function createCheckout() {
     page.onStage({ at: 'unsettled', problem: unknownOutcome(), isUnanswered })
   }
 
-  /** On the word of the payer, who has looked into the wallet. */
+  /** Relies on the payer, who has checked the wallet. */
   const nothingWasSent = () =>
-    run(async (held) => {
+    run(async (active) => {
       const { sdk, place } = await steps.tools()
-      await sdk.forgetUnansweredPayment(place, held.id)
-      await steps.settle(held)
+      await sdk.forgetUnansweredPayment(place, active.id)
+      await steps.settle(active)
     })
 
-  /** False if another tab works on it. */
+  /** Returns false if another tab works on the purchase. */
   async function remove(id: string): Promise<boolean> {
     if (purchase.value?.id === id) reset()
     await work.ended()
-    return withFreePurchase(id, () => removeKept(id))
+    return withFreePurchase(id, () => removeSaved(id))
   }
 
-  /** Does something for the purchase that is shown now. After a failure, the page is where that leaves it. */
-  function run(step: (held: ActivePurchase) => Promise<void>, afterwards?: 'pay' | 'unsettled'): Promise<void> {
+  /** Runs a step for the shown purchase. After a failure, the page shows the resulting stage. */
+  function run(step: (active: ActivePurchase) => Promise<void>, afterwards?: 'pay' | 'unsettled'): Promise<void> {
     const target = shown()
     return work.run(async (signal) => {
-      const held = holdPurchase(target, signal, page)
+      const active = holdPurchase(target, signal, page)
       try {
-        await lockAndRun(held, step)
+        await lockAndRun(active, step)
       } catch (error) {
         const problem = await problemOf(error)
         const next = afterwards ?? (problem.money === 'not_moved' ? 'pay' : 'unsettled')
-        if (next === 'pay') return held.show({ at: 'pay', problem })
-        held.show({ at: 'unsettled', problem, isUnanswered: await steps.isUnanswered(held.id) })
+        if (next === 'pay') return active.show({ at: 'pay', problem })
+        active.show({ at: 'unsettled', problem, isUnanswered: await steps.isUnanswered(active.id) })
       }
     })
   }
 
-  /** If another tab was at work, what it has done comes first. */
-  async function lockAndRun(held: ActivePurchase, step: (held: ActivePurchase) => Promise<void>): Promise<void> {
-    const { id, signal } = held
+  /** If another tab was at work, shows its outcome instead. */
+  async function lockAndRun(active: ActivePurchase, step: (active: ActivePurchase) => Promise<void>): Promise<void> {
+    const { id, signal } = active
     let hasWaited = false
     const onWait = () => {
       hasWaited = true
-      held.doing('other_tab')
+      active.doing('other_tab')
     }
     const reread = async () => {
       if (signal.aborted) return
-      const kept = await readKept(id)
-      if (!kept) return held.show({ at: 'gone' })
+      const kept = await readSaved(id)
+      if (!kept) return active.show({ at: 'gone' })
       page.onChange(kept)
-      if (kept.receipt) return held.show({ at: 'done', receipt: kept.receipt })
-      return hasWaited ? steps.settle(held) : step(held)
+      if (kept.receipt) return active.show({ at: 'done', receipt: kept.receipt })
+      return hasWaited ? steps.settle(active) : step(active)
     }
     await withPurchase(id, signal, reread, onWait)
   }
@@ -188,14 +188,14 @@ export function createCheckout() {
   return {
     purchase,
     stage,
-    /** The wallet that is connected. */
+    /** The connected wallet. */
     wallet,
-    /** What the buyer wants to pay with; null for the first. */
+    /** The leg that the buyer chose; null for the first. */
     leg,
-    /** How the buyer wants to pay, by its place among the tabs. */
+    /** The payment method that the buyer chose, as the index of its tab. */
     method,
-    /** Whether the gateway takes no payment any more that was made outside of the page. */
-    isLookingOver,
+    /** Whether the gateway no longer accepts payments from outside of the page. */
+    isSearchOver,
     begin,
     open,
     reset,
@@ -205,7 +205,7 @@ export function createCheckout() {
     showElsewhere,
     look,
     confirmTransaction,
-    doubt,
+    stopWaiting,
     nothingWasSent,
     remove,
   }

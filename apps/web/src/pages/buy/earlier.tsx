@@ -1,4 +1,4 @@
-// The purchases that this browser keeps: to go on with, to see the receipt of, to remove.
+// The purchases stored in this browser: continue them, show their receipts, or remove them.
 
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
@@ -9,14 +9,14 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { Status } from '../../ui/status.tsx'
 import { Table } from '../../ui/table.tsx'
 import type { Checkout } from './checkout.ts'
-import { allKept, type SavedPurchase } from './saved-purchases.ts'
+import { savedPurchases, type SavedPurchase } from './saved-purchases.ts'
 
 const t = texts.earlier
 
 export function EarlierPurchases({ checkout }: { checkout: Checkout }) {
   const purchases = useSignal<SavedPurchase[]>([])
   const read = async () => {
-    purchases.value = await allKept()
+    purchases.value = await savedPurchases()
   }
   useEffect(() => void read(), [])
   const removing = useSignal<SavedPurchase | null>(null)

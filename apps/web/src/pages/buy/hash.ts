@@ -1,4 +1,4 @@
-// What the address asks the page for: `#units=3&provider=gcs`, `#extends=rcpt_…`, `#purchase=…`. Anybody can write it.
+// The parameters in the address: `#units=3&provider=gcs`, `#extends=rcpt_…`, `#purchase=…`. They are untrusted input.
 
 import { MAX_UNITS } from '../../price/calculator.tsx'
 

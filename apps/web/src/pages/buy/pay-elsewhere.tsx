@@ -1,4 +1,4 @@
-// Paying outside of this page: with a phone that reads a code, or anywhere else.
+// Payments outside of this page: with a phone that reads a code, or with any other wallet.
 
 import { useSignal } from '@preact/signals'
 import type { Quote } from '@svc/api/purchases'
@@ -19,13 +19,13 @@ interface PayElsewhereProps {
   leg: PaymentLeg
 }
 
-/** Whether the browser has noted that the purchase may be paid where the page cannot see it. */
+/** Whether the purchase is saved as one that may be paid outside of the page. */
 function useShown(checkout: Checkout): boolean {
   useEffect(() => void checkout.showElsewhere(), [])
   return checkout.purchase.value?.isShownElsewhere ?? false
 }
 
-/** Undefined while it is worked out, null where there is none. */
+/** The created value; undefined while it is being created, null if there is none. */
 function useMade<T>(make: () => Promise<T | null>, key: string): T | null | undefined {
   const made = useSignal<{ key: string; value: T | null } | null>(null)
   useEffect(() => {
@@ -79,7 +79,7 @@ export function PayByPhone({ checkout, quote, leg }: PayElsewhereProps) {
   )
 }
 
-/** Dark squares on white in both themes: cameras read nothing else. */
+/** A QR code, dark on white in both themes, because cameras read only that. */
 function QrCode({ squares, label }: { squares: boolean[][]; label: string }) {
   const path = squares.flatMap((row, y) => row.map((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : ''))).join('')
   return (
@@ -92,7 +92,7 @@ function QrCode({ squares, label }: { squares: boolean[][]; label: string }) {
 
 interface Instruction {
   to: string
-  /** What the amount is, as a wallet asks for it. */
+  /** The amount in the unit that wallets ask for. */
   amount: string
   memo: string | null
   data: string | null

@@ -101,9 +101,9 @@ interface EndedProps {
   isShownElsewhere: boolean
 }
 
-/** A payment that was made in time outside of the page may still be found or shown. */
+/** The expired price. A timely payment outside of the page may still be found or pasted. */
 function Ended({ checkout, isShownElsewhere }: EndedProps) {
-  const isLooking = isShownElsewhere && !checkout.isLookingOver.value
+  const isLooking = isShownElsewhere && !checkout.isSearchOver.value
   return (
     <Card title={paying.problems.expired.title}>
       <div class="stack">
@@ -119,12 +119,12 @@ function Ended({ checkout, isShownElsewhere }: EndedProps) {
   )
 }
 
-/** Between two looks for a payment. */
+/** The interval between two checks for a payment. */
 const LOOK_MS = 3_000
 
-/** Looks for a payment outside of the page as long as the gateway would take one. */
+/** Checks for a payment outside of the page while the gateway would accept one. */
 function useLooks(checkout: Checkout): void {
-  const isLooking = Boolean(checkout.purchase.value?.isShownElsewhere) && !checkout.isLookingOver.value
+  const isLooking = Boolean(checkout.purchase.value?.isShownElsewhere) && !checkout.isSearchOver.value
   useEffect(() => {
     if (!isLooking) return
     const timer = setInterval(() => void checkout.look(), LOOK_MS)
@@ -219,7 +219,7 @@ function useFees(quote: Quote): Readonly<Record<number, string>> {
   return fees.value
 }
 
-/** To two digits: it is the most that is charged. */
+/** Rounds up to two digits: the fee is an upper bound. */
 function roundedUp(amount: bigint): bigint {
   const step = 10n ** BigInt(Math.max(0, String(amount).length - 2))
   return ((amount + step - 1n) / step) * step

@@ -1,4 +1,4 @@
-// The receipt: what it says, a file to keep, a page to print, and where it leads.
+// The receipt: its content, a file to download, a page to print, and links to the next steps.
 
 import { lockerId } from '@svc/protocol/ids'
 import type { SignedReceipt } from '@svc/protocol/receipt'
@@ -15,7 +15,7 @@ const t = texts.receipt
 
 export function ReceiptView({ receipt }: { receipt: SignedReceipt }) {
   const { receipt_id, extends: of } = receipt
-  // A renewal has no locker of its own.
+  // A renewal does not have its own locker.
   const locker = lockerId(of ?? receipt_id)
   return (
     <Card title={t.title}>

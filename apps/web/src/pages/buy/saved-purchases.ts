@@ -1,5 +1,5 @@
-// The purchases of this browser, in the SDK's journal of purchases. They hold ids that lead to receipts, so they can be
-// removed; nothing of them is sent but to this gateway. A tab that works on one holds its lock.
+// The purchases of this browser, in the SDK's journal of purchases. They contain ids that lead to receipts, so they can be
+// removed; they are sent only to this gateway. A tab that works on a purchase holds its lock.
 
 import type { Quote } from '@svc/api/purchases'
 import type { SignedReceipt } from '@svc/protocol/receipt'
@@ -21,28 +21,28 @@ export interface Order {
 }
 
 export interface SavedPurchase {
-  /** Also its intent in the journal of purchases. */
+  /** The id, which is also the intent in the journal of purchases. */
   id: string
   started: string
   order: Order
-  /** All that could have been paid, the newest last. */
+  /** All quotes that could have been paid, the newest last. */
   quotes: Quote[]
-  /** Whether it was shown to be paid outside of this page, where the page cannot see what is done. */
+  /** Whether the page has shown how to pay elsewhere, where it cannot see the payment. */
   isShownElsewhere: boolean
   receipt: SignedReceipt | null
 }
 
-/** Where the purchases of this page are. */
+/** The location of this page's purchases in the journal. */
 export async function placeHere(): Promise<PurchasePlace> {
   return { journal: storageJournal(), baseUrl: await knownAddress() }
 }
 
-export async function readKept(id: string): Promise<SavedPurchase | null> {
+export async function readSaved(id: string): Promise<SavedPurchase | null> {
   const place = await placeHere()
   await adopt(place, id)
   const record = await purchaseEntry(place, id).read()
-  // The gateway may have had another address, or not said its own.
-  return (record && keptOf(id, record)) ?? (await allShown()).get(id) ?? null
+  // The gateway may have had another address, or may not have reported its address.
+  return (record && purchaseOf(id, record)) ?? (await allShown()).get(id) ?? null
 }
 
 export async function keep({ id, order, receipt, ...shown }: SavedPurchase): Promise<void> {
@@ -52,7 +52,7 @@ export async function keep({ id, order, receipt, ...shown }: SavedPurchase): Pro
   })
 }
 
-export async function removeKept(id: string): Promise<void> {
+export async function removeSaved(id: string): Promise<void> {
   localStorage.removeItem(NAME_IN_1_1_0 + id)
   const { journal, baseUrl } = await placeHere()
   const shown = await shownPurchases(storageJournal())
@@ -60,36 +60,36 @@ export async function removeKept(id: string): Promise<void> {
   for (const place of places) await forgetPurchase(place, id)
 }
 
-/** The newest first. */
-export async function allKept(): Promise<SavedPurchase[]> {
+/** All saved purchases, the newest first. */
+export async function savedPurchases(): Promise<SavedPurchase[]> {
   const place = await placeHere()
   for (const name of Object.keys(localStorage))
     if (name.startsWith(NAME_IN_1_1_0)) await adopt(place, name.slice(NAME_IN_1_1_0.length))
   return [...(await allShown()).values()].sort((a, b) => b.started.localeCompare(a.started))
 }
 
-/** By id. Of records of one purchase under two addresses, one with a receipt counts. */
+/** Purchases by id. If one has records under two addresses, a record with a receipt is used. */
 async function allShown(): Promise<Map<string, SavedPurchase>> {
   const found = await shownPurchases(storageJournal())
-  const kept = found.flatMap(({ intent, record }) => keptOf(intent, record) ?? [])
+  const kept = found.flatMap(({ intent, record }) => purchaseOf(intent, record) ?? [])
   return new Map(
     kept.sort((a, b) => Number(a.receipt !== null) - Number(b.receipt !== null)).map((one) => [one.id, one]),
   )
 }
 
-/** The asset that a wallet was asked for is no part of the order. */
-function keptOf(id: string, { shown, order, receipt }: PurchaseRecord): SavedPurchase | null {
+/** The saved purchase of a record, without the asset of the wallet request, which is not part of the order. */
+function purchaseOf(id: string, { shown, order, receipt }: PurchaseRecord): SavedPurchase | null {
   if (!shown) return null
   const { pay_asset: _, ...goods } = order
   return { id, ...shown, order: goods as unknown as Order, receipt } // as `keep` has written it
 }
 
-/** Release 1.1.0 kept what a page had shown apart. */
+/** Release 1.1.0 stored shown purchases separately. */
 const NAME_IN_1_1_0 = 'svc page purchase '
 
 /**
- * Moves a purchase of 1.1.0 into the journal. A tab of that release may still work on it: what it changes is moved
- * next.
+ * Moves a purchase of release 1.1.0 into the journal. A tab of that release may still work on it: the next call moves its
+ * changes.
  */
 async function adopt(place: PurchasePlace, id: string): Promise<void> {
   const name = NAME_IN_1_1_0 + id

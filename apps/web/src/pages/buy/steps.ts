@@ -1,6 +1,5 @@
-// What is done for one purchase. Payments are recorded by the SDK's journal in this browser before they leave the page,
-// so
-// that a reload, a lost answer or a second tab never pays twice.
+// The steps of one purchase. The SDK's journal records payments in this browser before they leave the page, so that a
+// reload, a lost answer or a second tab never pays twice.
 
 import { findPayment, watchPayment } from '@svc/api/payment'
 import type { PaymentLeg } from '@svc/api/quote'
@@ -22,23 +21,23 @@ export async function tools() {
   return { sdk, journal, place, client: await createSignedClient(null, journal) }
 }
 
-/** Finds out the outcome of payments that were begun; if there are none, the purchase can be paid. */
-export async function settle(held: ActivePurchase, problem: Problem | null = null): Promise<void> {
-  held.doing('checking')
+/** Finds the outcome of started payments; without any, the purchase can be paid. */
+export async function settle(active: ActivePurchase, problem: Problem | null = null): Promise<void> {
+  active.doing('checking')
   const { sdk, place, client } = await tools()
-  const record = await sdk.readPurchase(place, held.id)
-  if (record?.receipt) return held.finish(record.receipt)
+  const record = await sdk.readPurchase(place, active.id)
+  if (record?.receipt) return active.finish(record.receipt)
   if (record && (record.attempts.length > 0 || record.asked)) {
-    const found = (await findQuietly(held, client)) ?? (await resume(held, client, record))
-    if (found) return held.finish(found)
+    const found = (await findQuietly(active, client)) ?? (await resume(active, client, record))
+    if (found) return active.finish(found)
   }
-  const { receipt } = await findElsewhere(await held.read(), client, held.signal)
-  if (receipt) return held.finish(receipt)
-  held.show({ at: 'pay', problem })
+  const { receipt } = await findElsewhere(await active.read(), client, active.signal)
+  if (receipt) return active.finish(receipt)
+  active.show({ at: 'pay', problem })
 }
 
-/** Goes on with payments of a wallet that is not connected; null if all of them are void. */
-async function resume(held: ActivePurchase, client: Client, record: PurchaseRecord): Promise<SignedReceipt | null> {
+/** Resumes payments of a wallet that is not connected; null if none of them can land. */
+async function resume(active: ActivePurchase, client: Client, record: PurchaseRecord): Promise<SignedReceipt | null> {
   const [{ sdk, journal, place }, { watchedPayer }] = await Promise.all([tools(), import('../../wallets/payers.ts')])
   const payer = await watchedPayer(record.payer)
   const notConnected = async (): Promise<never> => {
@@ -48,76 +47,76 @@ async function resume(held: ActivePurchase, client: Client, record: PurchaseReco
   const asset = record.order.pay_asset
   try {
     return await watching.buyQuoted({
-      ...goodsOf((await held.read()).order),
-      intent: held.id,
-      wallet: watchedBy(held, payer),
+      ...goodsOf((await active.read()).order),
+      intent: active.id,
+      wallet: watchedBy(active, payer),
       ...(typeof asset === 'string' && { asset }),
       quote: notConnected,
-      signal: held.signal,
+      signal: active.signal,
     })
   } catch (error) {
     if (error instanceof sdk.PaymentError && error.money === 'not_moved') {
-      held.signal.throwIfAborted()
-      await sdk.releaseUnpaid(place, held.id, payer)
+      active.signal.throwIfAborted()
+      await sdk.releaseUnpaid(place, active.id, payer)
       return null
     }
-    // Somebody may have paid from a phone, whatever the wallet did.
-    const found = await findQuietly(held, client)
+    // A phone may have paid, whatever the wallet did.
+    const found = await findQuietly(active, client)
     if (found) return found
     throw error
   }
 }
 
 /** Pays a leg of the newest quote with a connected wallet. */
-export async function pay(held: ActivePurchase, { signer, payer }: ConnectedWallet, leg: PaymentLeg): Promise<void> {
-  held.doing('checking')
+export async function pay(active: ActivePurchase, { signer, payer }: ConnectedWallet, leg: PaymentLeg): Promise<void> {
+  active.doing('checking')
   const { journal, client: plain } = await tools()
-  const { receipt: paid } = await findElsewhere(await held.read(), plain, held.signal)
-  if (paid) return held.finish(paid)
+  const { receipt: paid } = await findElsewhere(await active.read(), plain, active.signal)
+  if (paid) return active.finish(paid)
   const client = await createSignedClient(signer, journal)
-  held.signal.throwIfAborted()
+  active.signal.throwIfAborted()
   const receipt = await client.buyQuoted({
-    ...goodsOf((await held.read()).order),
-    intent: held.id,
-    wallet: { ...watchedBy(held, payer), network: leg.network },
+    ...goodsOf((await active.read()).order),
+    intent: active.id,
+    wallet: { ...watchedBy(active, payer), network: leg.network },
     asset: leg.extra.name,
-    quote: async () => newestQuote(await held.read()),
+    quote: async () => newestQuote(await active.read()),
     approve: ({ extra, amount }) => extra.pay_req_id === leg.extra.pay_req_id && amount === leg.amount,
-    signal: held.signal,
+    signal: active.signal,
   })
-  await held.finish(receipt)
+  await active.finish(receipt)
 }
 
-/** Another quote in place of one that has ended. Payments of all before it are still looked for. */
-export async function renewQuote(held: ActivePurchase): Promise<void> {
-  held.doing('quote')
+/** Replaces an expired quote. Payments of all earlier quotes are still found. */
+export async function renewQuote(active: ActivePurchase): Promise<void> {
+  active.doing('quote')
   const { client } = await tools()
-  const { receipt } = await findElsewhere(await held.read(), client, held.signal)
-  if (receipt) return held.finish(receipt)
-  const quote = await client.quote(orderOf((await held.read()).order), { signal: held.signal })
-  held.signal.throwIfAborted()
-  await held.change({ quotes: [...(await held.read()).quotes, quote] })
-  held.show({ at: 'pay', problem: null })
-  if ((await held.read()).isShownElsewhere) await watchElsewhere(await held.read())
+  const { receipt } = await findElsewhere(await active.read(), client, active.signal)
+  if (receipt) return active.finish(receipt)
+  const quote = await client.quote(orderOf((await active.read()).order), { signal: active.signal })
+  active.signal.throwIfAborted()
+  await active.change({ quotes: [...(await active.read()).quotes, quote] })
+  active.show({ at: 'pay', problem: null })
+  if ((await active.read()).isShownElsewhere) await watchElsewhere(await active.read())
 }
 
-/** Shows the gateway a transaction that was made elsewhere. */
+/** Sends the gateway a transaction that was made elsewhere. */
 export async function confirmTransaction(
-  held: ActivePurchase,
+  active: ActivePurchase,
   tx: string,
   preferred: PaymentLeg | null,
 ): Promise<void> {
-  held.doing('confirming')
+  active.doing('confirming')
   const { client } = await tools()
-  const { quotes } = await held.read()
+  const { quotes } = await active.read()
   const legs = quotes
     .toReversed()
     .flatMap(({ accepts }) => accepts)
     .sort((a, b) => Number(isSameLeg(b, preferred)) - Number(isSameLeg(a, preferred)))
-  await held.finish(await confirmOneOf(tx, legs, (leg) => client.confirm({ leg, tx }, { signal: held.signal })))
+  await active.finish(await confirmOneOf(tx, legs, (leg) => client.confirm({ leg, tx }, { signal: active.signal })))
 }
 
-/** Then the gateway makes the receipt also while no page is open. Without it, the payment is found all the same. */
+/** Lets the gateway issue the receipt while no page is open. If this fails, the page still finds the payment. */
 export async function watchElsewhere(purchase: SavedPurchase): Promise<void> {
   const { pay_req_id } = newestQuote(purchase).extensions.svc.info
   const { client } = await tools()
@@ -126,11 +125,11 @@ export async function watchElsewhere(purchase: SavedPurchase): Promise<void> {
 
 interface FoundElsewhere {
   receipt: SignedReceipt | null
-  /** Whether the gateway would take no payment of these quotes any more. */
+  /** Whether the gateway no longer accepts payments for these quotes. */
   isOver: boolean
 }
 
-/** Looks once for a payment that was made outside of this page. How long it may be late is the gateway's to say. */
+/** Checks once for a payment outside of this page. The gateway decides how late it may be. */
 export async function findElsewhere(
   { isShownElsewhere, quotes }: SavedPurchase,
   client: Client,
@@ -146,35 +145,35 @@ export async function findElsewhere(
       const leg = payment && quote.accepts.find((one) => isPrimary(one) && one.extra.name === payment.pay_asset)
       if (leg) return { receipt: await client.confirm({ leg, tx: payment.tx }, { signal }), isOver }
     } catch (error) {
-      // The gateway deletes quotes that nobody can pay any more.
+      // The gateway deletes quotes that can no longer be paid.
       if (!isGatewayError(error, 'quote_expired', 'pay_req_not_found')) throw error
     }
   }
   return { receipt: null, isOver }
 }
 
-/** Where another way to find the payment is left. */
-async function findQuietly(held: ActivePurchase, client: Client): Promise<SignedReceipt | null> {
-  const found = await findElsewhere(await held.read(), client, held.signal).catch(() => null)
+/** Like `findElsewhere`, but ignores errors, because there is another way to find the payment. */
+async function findQuietly(active: ActivePurchase, client: Client): Promise<SignedReceipt | null> {
+  const found = await findElsewhere(await active.read(), client, active.signal).catch(() => null)
   return found?.receipt ?? null
 }
 
-/** Whether only the payer's wallet knows what it has sent. */
+/** Whether only the payer's wallet knows whether it sent a payment. */
 export async function isUnanswered(id: string): Promise<boolean> {
   const { sdk, place } = await tools()
   const record = await sdk.readPurchase(place, id)
   return Boolean(record?.asked) || Boolean(record?.attempts.some(({ payment }) => payment.raw === ''))
 }
 
-function watchedBy(held: ActivePurchase, payer: Wallet): Wallet {
-  return observed(payer, (step) => held.doing(step))
+function watchedBy(active: ActivePurchase, payer: Wallet): Wallet {
+  return observed(payer, (step) => active.doing(step))
 }
 
 function newestQuote({ quotes }: SavedPurchase) {
   return quotes.at(-1) as SavedPurchase['quotes'][number] // at least one, by its making
 }
 
-/** The gateway gave a quote for it, or refuses it. */
+/** The order as a request. The gateway has checked it, or will. */
 export function orderOf(order: Order): Parameters<Client['quote']>[0] {
   return order as Parameters<Client['quote']>[0]
 }

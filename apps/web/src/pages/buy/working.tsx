@@ -1,4 +1,4 @@
-// While something happens that the page waits for, and where its outcome is not certain.
+// The page while it waits for a step, and while an outcome is unknown.
 
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
@@ -29,13 +29,13 @@ export function Working({ checkout, doing }: { checkout: Checkout; doing: Doing 
           </Button>
         </div>
       )}
-      {doing === 'sending' && <StopWaiting onStop={() => void checkout.doubt()} />}
+      {doing === 'sending' && <StopWaiting onStop={() => void checkout.stopWaiting()} />}
       {doing === 'looking' && <AskCard checkout={checkout} />}
     </div>
   )
 }
 
-/** Most payments are on the chain sooner. */
+/** Most payments are on the chain earlier. */
 const LATE_MS = 15_000
 
 function StopWaiting({ onStop }: { onStop: () => void }) {

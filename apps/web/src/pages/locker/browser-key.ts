@@ -5,18 +5,18 @@ import type { Signer } from '@svc/sdk/signers'
 import { ROOT_URL } from '../../address.ts'
 
 export interface BrowserKey {
-  /** Whose lockers it operates. */
+  /** The owner of the lockers that it operates. */
   owner: string
   /** Its public key, base58. */
   address: string
-  /** Those that it was registered at, by id: nothing is opened by an id. */
+  /** The ids of lockers that it is registered for. An id alone opens no locker. */
   lockers: readonly string[]
-  /** Unix milliseconds. Null: it is in memory, and gone with the page. */
+  /** Unix milliseconds; null for a key in memory, which is gone with the page. */
   expiresAt: number | null
   signer: Signer
 }
 
-/** As it is stored. The browser never gives the bytes of the private key away, not even to this page. */
+/** The stored form. The browser never exports the private key, not even to this page. */
 interface Row {
   owner: string
   address: string
@@ -28,7 +28,7 @@ interface Row {
 const KEPT_DAYS = 30
 const STORE = 'keys'
 
-/** Where the browser has no Ed25519 or no database, and for those who do not want a key to stay. */
+/** Keys in memory: for browsers without Ed25519 or a database, and for visitors who do not want to store a key. */
 const inMemory = new Map<string, BrowserKey>()
 
 export async function browserKeys(): Promise<BrowserKey[]> {
@@ -39,7 +39,7 @@ export async function browserKeyOf(lockerId: string): Promise<BrowserKey | null>
   return (await browserKeys()).find(({ lockers }) => lockers.includes(lockerId)) ?? null
 }
 
-/** The key for the lockers of an owner: the one that is there, or a new one. */
+/** The key for the lockers of an owner: the existing one, or a new one. */
 export async function prepareBrowserKey(owner: string, isKept: boolean): Promise<BrowserKey> {
   const known = (await browserKeys()).find((key) => key.owner === owner)
   if (known) return known
@@ -52,8 +52,8 @@ export async function prepareBrowserKey(owner: string, isKept: boolean): Promise
   return key
 }
 
-/** After the gateway has taken it as an operator of this locker, or as none any more. The last locker ends the key. */
-export async function noteLocker({ owner }: BrowserKey, lockerId: string, isOperator: boolean): Promise<void> {
+/** Records that the key was added to or removed from a locker. Without lockers, the key is deleted. */
+export async function recordLocker({ owner }: BrowserKey, lockerId: string, isOperator: boolean): Promise<void> {
   const changed = (lockers: readonly string[]) => {
     const others = lockers.filter((id) => id !== lockerId)
     return isOperator ? [...others, lockerId] : others
@@ -78,7 +78,7 @@ export async function noteLocker({ owner }: BrowserKey, lockerId: string, isOper
   })
 }
 
-/** Deletes every key of this browser. Their operators stay registered, and nobody can sign for them any more. */
+/** Deletes every key of this browser. Their operators stay registered, but no one can sign for them any more. */
 export async function forgetBrowserKeys(): Promise<void> {
   inMemory.clear()
   await inStore('readwrite', (store) => store.clear()).catch(() => {})
@@ -94,7 +94,7 @@ async function makeRow(owner: string): Promise<Row> {
   return { owner, address, lockers: [], expiresAt: Date.now() + KEPT_DAYS * 86_400_000, privateKey }
 }
 
-/** Of two tabs that make a key for the same owner at once, both use the first one. */
+/** If two tabs create a key for the same owner at the same time, both use the first one. */
 async function claim(row: Row): Promise<Row> {
   let claimed = row
   await inStore('readwrite', (store) => {
@@ -109,7 +109,7 @@ async function claim(row: Row): Promise<Row> {
   return claimed
 }
 
-/** Deletes those that are over. */
+/** All rows, after expired ones are deleted. */
 async function rowsNow(): Promise<Row[]> {
   try {
     const rows = await inStore<Row[]>('readwrite', (store) => {
@@ -141,7 +141,7 @@ async function fromRow({ owner, address, lockers, expiresAt, privateKey }: Row):
   return { owner, address, lockers, expiresAt, signer }
 }
 
-/** Resolves when the transaction is written. Gateways at other paths of the same host have a database of their own. */
+/** Resolves when the transaction is written. Each gateway on the same host has its own database. */
 function inStore<T>(mode: IDBTransactionMode, use: (store: IDBObjectStore) => IDBRequest): Promise<T> {
   return new Promise((resolve, reject) => {
     const opening = indexedDB.open(`svc browser keys ${ROOT_URL.pathname}`, 1)

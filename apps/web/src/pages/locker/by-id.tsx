@@ -7,7 +7,7 @@ import { knownReceipts } from './session.ts'
 
 const t = texts.byId
 
-/** The locker that an id, an address or a receipt is of; null for anything else. Receipts are noted for opening. */
+/** The locker of an id, an address or a receipt; null for other text. Remembers receipts for opening. */
 export async function lockerIn(text: string): Promise<string | null> {
   const found = recognize(text)
   if (found?.kind === 'locker') return found.value

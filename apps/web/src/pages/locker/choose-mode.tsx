@@ -6,14 +6,14 @@ import { Card } from '../../ui/card.tsx'
 const t = texts.mode
 
 interface ChooseModeProps {
-  /** It has turned out that the wallet does not own the locker. */
+  /** Whether the wallet is an operator, not the owner. */
   isOperator: boolean
   onOnce: (isKept: boolean) => void
   onEach: () => void
   onOther: () => void
 }
 
-/** Whether the wallet signs once, for a key of this browser, or each request. */
+/** The choice between one signature for a key of this browser, and a signature for each request. */
 export function ChooseMode({ isOperator, onOnce, onEach, onOther }: ChooseModeProps) {
   const isKept = useSignal(true)
   return (

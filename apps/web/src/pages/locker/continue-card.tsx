@@ -11,7 +11,7 @@ interface ContinueProps {
   onContinue: (key: BrowserKey) => Promise<void>
 }
 
-/** With a key that this browser has: no wallet is asked. */
+/** Continues with a key of this browser, without a wallet. */
 export function ContinueCard({ keys, onContinue }: ContinueProps) {
   const { isBusy, problem, run } = useAction()
   return (

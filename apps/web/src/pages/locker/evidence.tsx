@@ -1,4 +1,4 @@
-// Evidence to take along: the whole bundle, or one that opens nothing.
+// Downloads of evidence: the complete bundle, or a redacted one that opens no file.
 
 import { useSignal } from '@preact/signals'
 import { texts } from '#texts/locker'

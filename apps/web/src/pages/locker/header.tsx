@@ -33,7 +33,7 @@ export function LockerHeader({ session, onLock }: { session: LockerSession; onLo
   const { facts, address, kind, role } = session
   const { value } = facts
   const title = useRef<HTMLHeadingElement>(null)
-  // What was focused to unlock the locker is gone.
+  // The control that unlocked the locker, and its focus, is gone.
   useEffect(() => title.current?.focus({ preventScroll: true }), [])
   const now = Date.now()
   const [tone, state] = stateOf(value, now)

@@ -18,11 +18,11 @@ const PAGE = 50
 
 interface ListProps {
   by: Identity
-  /** Whose lockers count as own ones: the identity itself, or the owner that a key of this browser works for. */
+  /** The owner whose lockers are listed as own ones: the identity, or the owner of a browser key. */
   owner: string
 }
 
-/** What the identity owns or operates, newest payment first. */
+/** The lockers that the identity owns or operates, newest payment first. */
 export function LockerList({ by, owner }: ListProps) {
   const lockers = useSignal<readonly ListedLocker[]>([])
   const isComplete = useSignal(false)
@@ -42,7 +42,7 @@ export function LockerList({ by, owner }: ListProps) {
           page.push(next.value)
         }
       } catch (error) {
-        // A list that broke off begins again.
+        // An incomplete list starts again.
         source.current = null
         lockers.value = []
         throw error
@@ -82,7 +82,7 @@ export function LockerList({ by, owner }: ListProps) {
   )
 }
 
-/** A locker of others goes by its id: its name is their word, and may be that of an own one. */
+/** Shows a locker of others by its id: its owner chose the name, which may imitate an own locker. */
 function Row({ locker, isOwn }: { locker: ListedLocker; isOwn: boolean }) {
   const { locker_id, owner, opened, expires_at, total_bytes, file_count, paid_at, terms } = locker
   const now = Date.now()

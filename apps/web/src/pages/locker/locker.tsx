@@ -1,4 +1,4 @@
-// One locker: unlocking it, and its parts in tabs. The tab is in the hash, so that links lead to it.
+// One locker: unlocking it, and its tabs. The hash names the tab, so that links can open it.
 
 import { useSignal, useSignalEffect } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
@@ -72,7 +72,7 @@ function LockerTabs({ session, onSession }: LockerTabsProps) {
     return () => removeEventListener('hashchange', follow)
   }, [])
   useSignalEffect(() => {
-    // A hash that leads into the tab stays.
+    // Keep a hash that leads into the tab.
     if (tabInHash() !== chosen.value) history.replaceState(null, '', `#${TABS[chosen.value]}`)
   })
   const contents = {
@@ -85,14 +85,14 @@ function LockerTabs({ session, onSession }: LockerTabsProps) {
   return (
     <Tabs
       label={t.tabs.label}
-      // Uploads go on while another tab is shown.
+      // Uploads continue while another tab is shown.
       tabs={TABS.map((tab) => ({ name: t.tabs[tab], content: contents[tab], isKept: tab === 'files' }))}
       chosen={chosen}
     />
   )
 }
 
-/** What follows a slash belongs to the tab. */
+/** The tab in the hash; text after a slash belongs to the tab. */
 function tabInHash(): number {
   const [name] = location.hash.slice(1).split('/')
   return Math.max(0, (TABS as readonly string[]).indexOf(name ?? ''))

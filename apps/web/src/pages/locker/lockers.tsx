@@ -1,4 +1,4 @@
-// All lockers of a wallet or key, and other ways to one: a key of this browser, or an id.
+// All lockers of a wallet or key, and other ways to open one: a key of this browser, or an id.
 
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'

@@ -7,11 +7,11 @@ import { UnlockForm } from './unlock.tsx'
 
 const t = texts.owner
 
-/** Asks for the owner's wallet or key, while something waits for it. */
+/** Asks for the owner's wallet or key, while an action waits for it. */
 export function OwnerDialog() {
   const { value } = ownerRequest
   const wrong = useSignal<string | null>(null)
-  // What waits must not wait for a page that is gone.
+  // Reject the waiting action when the page is closed.
   useEffect(() => () => ownerRequest.value?.answer(null), [])
   if (!value) return null
   const close = () => {

@@ -1,4 +1,4 @@
-// Who may reach the files: operators, and everybody with the public link.
+// The people who can use the files: operators, and anyone with the public link.
 
 import { useSignal } from '@preact/signals'
 import { printable } from '@svc/verifier/untrusted'
@@ -11,7 +11,7 @@ import { Field } from '../../ui/field.tsx'
 import { ProblemNote, useAction } from '../../ui/problems.tsx'
 import { Status } from '../../ui/status.tsx'
 import { toast } from '../../ui/toast.tsx'
-import { browserKeyOf, noteLocker } from './browser-key.ts'
+import { browserKeyOf, recordLocker } from './browser-key.ts'
 import { PublicLinkCard } from './public-link.tsx'
 import type { LockerSession } from './session.ts'
 
@@ -19,7 +19,7 @@ const t = texts.people
 
 interface PeopleProps {
   session: LockerSession
-  /** After the key that this page signs with was removed. */
+  /** Called after the key that this page signs with was removed. */
   onLock: () => void
 }
 
@@ -47,7 +47,7 @@ function Operators({ session, onLock }: PeopleProps) {
       setOperators(operators.filter((operator) => operator !== key))
       toast(t.removed)
       const mine = await browserKeyOf(session.locker.locker_id)
-      if (mine?.address === key) await noteLocker(mine, session.locker.locker_id, false)
+      if (mine?.address === key) await recordLocker(mine, session.locker.locker_id, false)
       if (session.address === key) onLock()
     })
   return (

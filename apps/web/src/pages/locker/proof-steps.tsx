@@ -1,4 +1,4 @@
-// Where a statement stands, from its signature to being final on chain, and the table of statements.
+// The progress of a statement, from its signature to finality on chain, and the table of statements.
 
 import type { PushResult } from '@svc/api/attestations'
 import { explorerUrl } from '@svc/sdk/explorer'
@@ -16,7 +16,7 @@ type Mark = 'done' | 'busy' | 'stopped' | 'next'
 
 interface StepsProps {
   statement: Statement | undefined
-  /** How the last publication from this page went. */
+  /** The result of the last publication from this page. */
   push: PushResult | null
   doing: 'attest' | 'push' | null
 }

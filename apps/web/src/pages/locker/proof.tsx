@@ -1,4 +1,4 @@
-// Making and publishing statements, with where they stand; the statements there are; and evidence to take along.
+// Making and publishing statements, their progress, the list of statements, and evidence to download.
 
 import { useComputed, useSignal } from '@preact/signals'
 import type { PushResult } from '@svc/api/attestations'
@@ -17,7 +17,7 @@ import type { Identity, LockerSession } from './session.ts'
 import { createStatements } from './statements.ts'
 
 const t = texts.proof
-/** From here on the gateway works in the background, and the page asks how far it is. */
+/** From this number of files, the gateway attests in the background and the page polls. */
 const MANY_FILES = 20_000
 const ASK_AGAIN_MS = 3_000
 
@@ -31,7 +31,7 @@ export function Proof({ session }: { session: LockerSession }) {
   const newest = useComputed(() => list.now.value?.[0])
   useEffect(() => {
     void reading.run(list.load)
-    // Files may have changed since the locker was opened.
+    // Files may have changed after the locker was opened.
     if (session.isSilent) void session.refresh().catch(() => {})
   }, [list])
   useEffect(() => list.follow(), [list, newest.value?.sequence, newest.value?.anchor?.tx, making.isBusy])
@@ -122,7 +122,7 @@ function hasChanged({ facts }: LockerSession): boolean {
   return (last_manifest_change_at ?? '') > (attestation?.attested_at ?? '')
 }
 
-/** The owner signs once; the key of the session asks how far it is. */
+/** The owner signs once; the key of the session polls. */
 async function attestQueued(owner: Identity, session: LockerSession): Promise<null> {
   const before = session.facts.value.attestation?.evidence_seq ?? 0
   const { attest } = await import('@svc/api/attestations')

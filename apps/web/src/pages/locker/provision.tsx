@@ -1,4 +1,4 @@
-// Opening a locker that was paid for.
+// Opens a locker that was paid for.
 
 import { useSignal } from '@preact/signals'
 import { nameObjection } from '@svc/sdk/locker-names'
@@ -76,7 +76,7 @@ export function ProvisionCard({ by, receiptId, onSession }: ProvisionProps) {
   )
 }
 
-/** For an id that no open locker has. */
+/** Shown for an id without an open locker. */
 export function NotOpen({ onLocker }: { onLocker: (id: string) => void }) {
   return (
     <Card title={t.notOpen}>

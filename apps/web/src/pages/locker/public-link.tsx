@@ -11,7 +11,7 @@ import type { LockerSession } from './session.ts'
 
 const t = texts.people.link
 
-/** By what anybody can read the files: its state, closing it, opening it, and replacing what opens it. */
+/** The public link, through which anyone can read the files: its state, and buttons to close, open or replace it. */
 export function PublicLinkCard({ session }: { session: LockerSession }) {
   const { public_link, receipt_id } = session.facts.value
   const link = public_link ?? { status: 'open', id: receipt_id }

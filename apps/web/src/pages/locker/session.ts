@@ -1,19 +1,19 @@
-// Who acts in this page: an identity that unlocked it, and a session for the locker that is open. All of it is in
-// memory; what a browser keeps is in `browser-key.ts`.
+// The identity that unlocked the page, and the session of the open locker. Both are in memory; `browser-key.ts` stores
+// keys in the browser.
 
 import { type Signal, signal } from '@preact/signals'
 import type { LockerMetadata } from '@svc/api/lockers'
 import type { Client, Locker } from '@svc/sdk'
 import type { Signer } from '@svc/sdk/signers'
 import { createSignedClient } from '../../signed-client.ts'
-import { type BrowserKey, noteLocker, prepareBrowserKey } from './browser-key.ts'
+import { type BrowserKey, prepareBrowserKey, recordLocker } from './browser-key.ts'
 
-/** A wallet asks its user for each signature; a key that was opened here, or that the browser keeps, does not. */
+/** A wallet asks its user for each signature; an opened key or a browser key does not. */
 type IdentityKind = 'wallet' | 'key' | 'browser'
 
 export interface Identity {
   kind: IdentityKind
-  /** Of the wallet; null for keys. */
+  /** The name of the wallet; null for keys. */
   name: string | null
   address: string
   signer: Signer
@@ -25,20 +25,20 @@ export interface LockerSession {
   client: Client
   signer: Signer
   locker: Locker
-  /** Of what signs. */
+  /** The address of the signer. */
   address: string
   kind: IdentityKind
-  /** Of the wallet; null for keys. */
+  /** The name of the wallet; null for keys. */
   name: string | null
   role: 'owner' | 'operator'
-  /** Whether requests need no click in a wallet. What is only convenient, such as reading again, is then free. */
+  /** Whether requests need no click in a wallet. Then the page may also make optional requests, such as reloads. */
   isSilent: boolean
-  /** What the gateway last said of the locker. */
+  /** The latest facts of the locker from the gateway. */
   facts: Signal<LockerMetadata>
-  /** Reads the facts again. */
+  /** Reloads the facts. */
   refresh(): Promise<void>
   /**
-   * Whoever may attest, publish and manage. Asks for the owner's wallet or key if that is not here; null if declined.
+   * The owner, who may attest, publish and manage. Asks for the owner's wallet or key if necessary; null if declined.
    */
   asOwner(): Promise<Identity | null>
 }
@@ -48,7 +48,7 @@ export const identity = signal<Identity | null>(null)
 
 const endings = new Set<() => void>()
 
-/** What must not outlive a session that is closed, such as keys and uploads (T-68). */
+/** Registers a function that ends what must not outlive a session, such as keys and uploads (T-68). */
 export function endWithLock(end: () => void): void {
   endings.add(end)
 }
@@ -57,17 +57,17 @@ export function endSession(): void {
   for (const end of endings) end()
 }
 
-/** Forgets who unlocked the page, too. */
+/** Ends the session, and forgets the identity. */
 export function lock(): void {
   identity.value = null
   endSession()
 }
 
-/** While the owner is asked for: shown as a dialog. */
+/** The open request for the owner's wallet or key, shown as a dialog. */
 export const ownerRequest = signal<{ owner: string; answer: (owner: Identity | null) => void } | null>(null)
 
 /**
- * Receipts that were typed, followed or listed here, by locker: one that is not open yet is opened with its receipt.
+ * Receipts that were typed, followed or listed here, by locker. An unopened locker is opened with its receipt.
  */
 export const knownReceipts = new Map<string, { receiptId: string; isUnopened: boolean }>()
 
@@ -78,7 +78,7 @@ export async function createIdentity(
   return { kind, name, address: signer.address, signer, client: await createSignedClient(signer) }
 }
 
-/** Opens a locker as this identity: one signature. */
+/** Opens a locker as this identity; needs one signature. */
 export async function openLocker(by: Identity, lockerId: string): Promise<LockerSession> {
   const facts = await by.client.metadata({ locker_id: lockerId, receipt_id: '' })
   const { lockerOf, UntrueAnswer } = await import('@svc/sdk')
@@ -87,22 +87,22 @@ export async function openLocker(by: Identity, lockerId: string): Promise<Locker
   return createSession(by, facts)
 }
 
-/** Has the owner register the key of this browser, and opens the locker with that: one signature of the owner. */
+/** Lets the owner register the key of this browser, and opens the locker with it; the owner signs once. */
 export async function openWithBrowserKey(owner: Identity, lockerId: string, isKept: boolean): Promise<LockerSession> {
   const key = await prepareBrowserKey(owner.address, isKept)
   await owner.client.addOperator({ locker_id: lockerId, receipt_id: '' }, key.address)
-  await noteLocker(key, lockerId, true)
+  await recordLocker(key, lockerId, true)
   return continueWith(key, lockerId)
 }
 
 export interface Opening {
   name: string
-  /** Whether the key of this browser is registered with the same signature, and whether it stays. */
+  /** Whether the same signature registers the key of this browser, and whether the key is stored. */
   withBrowserKey: boolean
   isKept: boolean
 }
 
-/** Opens a locker that was paid for: one signature of a wallet with the key of this browser, two without. */
+/** Opens a locker that was paid for; the wallet signs once with a browser key, and twice without. */
 export async function openPaidLocker(owner: Identity, receiptId: string, opening: Opening): Promise<LockerSession> {
   const { namedTags } = await import('@svc/sdk')
   const { name, withBrowserKey, isKept } = opening
@@ -114,11 +114,11 @@ export async function openPaidLocker(owner: Identity, receiptId: string, opening
   })
   knownReceipts.delete(locker_id)
   if (!key) return openLocker(owner, locker_id)
-  await noteLocker(key, locker_id, true)
+  await recordLocker(key, locker_id, true)
   return continueWith(key, locker_id)
 }
 
-/** Opens a locker with a key that the browser has: no signature of a wallet. */
+/** Opens a locker with a key of this browser, without a wallet signature. */
 export async function continueWith(key: BrowserKey, lockerId: string): Promise<LockerSession> {
   return openLocker(await createIdentity({ kind: 'browser', name: null }, key.signer), lockerId)
 }

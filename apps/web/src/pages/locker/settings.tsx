@@ -1,4 +1,4 @@
-// The key of this browser, ending what was handed out, and facts of the locker.
+// The key of this browser, revoking links and uploads, and facts of the locker.
 
 import { useSignal } from '@preact/signals'
 import { printable } from '@svc/verifier/untrusted'
@@ -12,7 +12,7 @@ import { nameOf } from '../../ui/locker-name.ts'
 import { ProblemNote, useAction } from '../../ui/problems.tsx'
 import { Term } from '../../ui/term.tsx'
 import { toast } from '../../ui/toast.tsx'
-import { type BrowserKey, browserKeyOf, forgetBrowserKeys, noteLocker } from './browser-key.ts'
+import { type BrowserKey, browserKeyOf, forgetBrowserKeys, recordLocker } from './browser-key.ts'
 import { KeepChoice } from './choose-mode.tsx'
 import { type LockerSession, openWithBrowserKey } from './session.ts'
 
@@ -20,7 +20,7 @@ const t = texts.settings
 
 interface SettingsProps {
   session: LockerSession
-  /** With another session, or with none. */
+  /** Called with another session, or with null. */
   onSession: (session: LockerSession | null) => void
 }
 
@@ -59,10 +59,10 @@ function ThisBrowser({ session, onSession }: SettingsProps) {
       if (!owner) return
       const { isGatewayError } = await import('@svc/sdk/errors')
       await owner.client.removeOperator(locker, address).catch((error: unknown) => {
-        // It was removed by somebody else, which is as good.
+        // Someone else has already removed it.
         if (!isGatewayError(error, 'OPERATOR_NOT_FOUND')) throw error
       })
-      if (key.value) await noteLocker(key.value, locker.locker_id, false)
+      if (key.value) await recordLocker(key.value, locker.locker_id, false)
       toast(t.ended)
       if (session.kind === 'browser') return onSession(null)
       key.value = null

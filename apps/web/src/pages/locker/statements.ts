@@ -1,4 +1,4 @@
-// The statements of a locker, newest first, and following the newest one until it is final.
+// The statements of a locker, newest first. Polls the newest one until it is final.
 
 import { type Signal, signal } from '@preact/signals'
 import type { Statements } from '@svc/api/evidence'
@@ -7,20 +7,20 @@ import type { LockerSession } from './session.ts'
 export type Statement = Statements['statements'][number]
 
 const PAGE = 50
-/** A list that is longer than this is not read to its end at once. */
+/** Longer lists are not loaded completely. */
 const MAX_PAGES = 20
 const FIRST_PAUSE_MS = 2_000
 const LONGEST_PAUSE_MS = 20_000
-/** What is not final after so long needs no eye on it. */
+/** Polling stops after this time. */
 const FOLLOWED_MS = 15 * 60_000
 
 export interface StatementList {
-  /** Null until they are read. */
+  /** Null until they are loaded. */
   now: Signal<readonly Statement[] | null>
-  /** Reads what is new. Public: nobody signs. */
+  /** Loads new statements. The list is public, so no signature is needed. */
   load(): Promise<void>
   loadEarlier(): Promise<void>
-  /** Reads again, less and less often, until the newest is final; returns how to stop. */
+  /** Polls with growing pauses until the newest is final; returns a function that stops it. */
   follow(): () => void
 }
 
@@ -62,7 +62,7 @@ export function createStatements({ client, locker, facts }: LockerSession): Stat
       const next = () => {
         if (!isUnderWay(now.value?.[0], began) || Date.now() - began > FOLLOWED_MS) return
         timer = setTimeout(async () => {
-          // A failure is tried again after the next pause.
+          // Retry after the next pause.
           if (!document.hidden) await load().catch(() => {})
           pause = Math.min(pause * 1.5, LONGEST_PAUSE_MS)
           if (timer !== undefined) next()
@@ -77,7 +77,7 @@ export function createStatements({ client, locker, facts }: LockerSession): Stat
   }
 }
 
-/** Whether its anchor is on the way, or not final yet. */
+/** Whether the anchor is being published, or is not final yet. */
 function isUnderWay(statement: Statement | undefined, now: number): boolean {
   if (!statement) return false
   const { anchor, anchor_absence, issued_at } = statement

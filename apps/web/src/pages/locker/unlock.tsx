@@ -1,4 +1,4 @@
-// Unlocking with a wallet or a key.
+// Unlocks the page with a wallet or a key.
 
 import { texts } from '#texts/locker'
 import { Card } from '../../ui/card.tsx'
@@ -11,7 +11,7 @@ const t = texts.unlock
 
 interface UnlockProps {
   onIdentity: (identity: Identity) => void
-  /** Only wallets of this chain. */
+  /** Offers only wallets of this chain. */
   namespace?: Namespace
 }
 

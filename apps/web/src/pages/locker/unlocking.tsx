@@ -1,5 +1,5 @@
-// From the address of a locker to a session: with a key that this browser has, with what has unlocked the page, or with
-// a wallet or key that is asked for.
+// Opens a session for the locker in the address: with a key of this browser, with the identity that unlocked the page,
+// or with a wallet or key that the page asks for.
 
 import { useSignal } from '@preact/signals'
 import { isGatewayError } from '@svc/sdk/errors'
@@ -9,7 +9,7 @@ import { navigate, urlOf } from '../../address.ts'
 import { Button } from '../../ui/button.tsx'
 import { explain, type Problem, ProblemNote } from '../../ui/problems.tsx'
 import { Loading } from '../../ui/states.tsx'
-import { type BrowserKey, browserKeyOf, noteLocker } from './browser-key.ts'
+import { type BrowserKey, browserKeyOf, recordLocker } from './browser-key.ts'
 import { ChooseMode } from './choose-mode.tsx'
 import { ContinueCard } from './continue-card.tsx'
 import { NotOpen, ProvisionCard } from './provision.tsx'
@@ -34,7 +34,7 @@ type Stage =
 
 interface UnlockingProps {
   id: string
-  /** On purpose: the key of this browser is used only when it is clicked. */
+  /** The user has locked the page: use the key of this browser only after a click. */
   isLocked: boolean
   onSession: (session: LockerSession) => void
 }
@@ -74,9 +74,9 @@ export function Unlocking({ id, isLocked, onSession }: UnlockingProps) {
     try {
       onSession(await continueWith(key, id))
     } catch (error) {
-      // An operator who was removed is not known any more.
+      // The gateway no longer knows a removed operator.
       if (isGatewayError(error, 'SIGNATURE_INVALID')) {
-        await noteLocker(key, id, false)
+        await recordLocker(key, id, false)
         stage.value = { at: 'locked', note: t.opening.ended, key: null }
       } else stage.value = { at: 'failed', by: null, problem: explain(error) }
     }

@@ -11,7 +11,7 @@ export interface Term {
   bought: number
 }
 
-/** From 80 % and from 30 days before the end, as the command line warns. */
+/** Warns from 80 % and from 30 days before the end, like the command line. */
 export function usageWarnings(
   usage: Pick<LockerUsage, 'expires_at' | 'bytes' | 'files' | 'egress'>,
   now: number,
@@ -24,7 +24,7 @@ export function usageWarnings(
   return [...(days <= WARN_DAYS ? [t.ends(days)] : []), ...used]
 }
 
-/** Rounded down: 100 is all of it. */
+/** Rounded down, so that 100 means all of it. */
 export function percentOf({ used, bought }: Term): number {
   return bought === 0 ? 100 : Math.floor((used / bought) * 100)
 }

@@ -1,4 +1,4 @@
-// What was bought for the locker, and what of it is used.
+// The purchased terms of the locker, and their usage.
 
 import { useSignal } from '@preact/signals'
 import type { LockerUsage } from '@svc/api/usage'

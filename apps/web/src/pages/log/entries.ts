@@ -11,9 +11,9 @@ export const PAGE = 20
 type Listed = LogStatements['entries'][number]
 
 export interface Entry extends Listed {
-  /** Whether the tiles of the log have this digest at this place. */
+  /** Whether the tiles of the log have this digest at this position. */
   isProven: boolean
-  /** Whether the signed statement is the one of the digest; null where the gateway has lost it. */
+  /** Whether the signed statement has this digest; null if the gateway has lost it. */
   isStatement: boolean | null
 }
 
@@ -33,13 +33,13 @@ async function check(log: ReadLog, entry: Listed): Promise<Entry> {
   }
 }
 
-/** The gateway may send anything. */
+/** Whether an untrusted envelope has the digest. */
 function isStatementOf(envelope: NonNullable<Listed['envelope']>, digest: string): boolean {
   const read = wellFormedEnvelope({ envelope })
   return read?.statement_digest === digest && statementDigestMatches({ envelope }).value === 'passed'
 }
 
-/** Null where the log has no such statement. */
+/** The index of a statement; null if it is not in the log. */
 export async function findIndex(digest: string): Promise<number | null> {
   try {
     const proof = readProof(await (await fetchAnswer(`/v1/log/proof?statement_digest=${digest}`, {})).text())
@@ -52,7 +52,7 @@ export async function findIndex(digest: string): Promise<number | null> {
 
 type Wanted = { digest: string } | { index: number }
 
-/** What somebody looks for; null for what is neither a digest nor a number. */
+/** Parses a search text; null if it is neither a digest nor a number. */
 export function readWanted(text: string): Wanted | null {
   const word = text
     .trim()

@@ -14,7 +14,7 @@ import { FactList, Transaction } from './parts.tsx'
 
 const t = texts.entry
 
-/** What was looked up. What is wrong with the words themselves is said beside the field. */
+/** The search result. The search field itself shows problems with the text. */
 export function Found({ looking, ready }: { looking: LogView; ready: ReadyLog }) {
   const { value } = looking.looked
   if (value?.state === 'looking') return <Loading label={texts.search.looking} />
@@ -27,7 +27,7 @@ export function Found({ looking, ready }: { looking: LogView; ready: ReadyLog })
 function EntryCard({ entry, ready: { log } }: { entry: Entry; ready: ReadyLog }) {
   const { index, statement_digest, isProven, isStatement } = entry
   const element = useRef<HTMLDivElement>(null)
-  // Whoever looked it up reads on here.
+  // Move the focus to the result.
   useEffect(() => element.current?.focus(), [index, statement_digest])
   return (
     <div ref={element} tabIndex={-1} class="log-entry">
@@ -79,7 +79,7 @@ function statementRows({ envelope }: Entry) {
   ] as const
 }
 
-/** A statement is on chain by itself, or with the log. */
+/** The anchor of a statement: its own, or the anchor of the log. */
 function Anchor({ entry: { anchor, index }, covered }: { entry: Entry; covered: number }) {
   if (!anchor) return <>{index < covered ? t.byLog : t.notPublished}</>
   return (

@@ -16,12 +16,12 @@ const t = texts.list
 interface ListProps {
   log: ReadLog
   head: SignedCheckpoint
-  /** An entry that the list shows; null where the newest are shown. */
+  /** An entry that the list must show; null for the newest. */
   shown: number | null
 }
 
 export function EntryList({ log, head: { size }, shown }: ListProps) {
-  /** After the newest entry of the page. */
+  /** The index after the newest entry of the page. */
   const end = useSignal(size)
   const entries = useSignal<readonly Entry[] | 'failed' | null>(null)
   const load = async () => {
@@ -68,7 +68,7 @@ export function EntryList({ log, head: { size }, shown }: ListProps) {
 
 const SHORT = 12
 
-/** `covered`: how many entries are on chain with the log. */
+/** `covered` is the number of entries that are on chain with the log. */
 function cells(entry: Entry, covered: number) {
   const { index, statement_digest, envelope, anchor, isProven, isStatement } = entry
   const body = isStatement ? envelope?.body : undefined

@@ -10,7 +10,7 @@ import type { ReadyLog } from './log-view.ts'
 
 const t = texts.growth
 
-/** Whether the log has only grown since this browser saw it last. */
+/** Shows whether the log has only grown since the last visit. */
 export function GrowthNote({ ready, accept }: { ready: ReadyLog; accept: () => void }) {
   const { log, growth, isKept } = ready
   const size = log.head?.size ?? 0

@@ -16,7 +16,7 @@ const MAX_NAME = 120
 
 export function HeadCard({ log: { state }, head }: { log: ReadLog; head: SignedCheckpoint }) {
   const t = texts.head
-  // The state may be of the checkpoint after or before.
+  // The state may belong to the next or the previous checkpoint.
   const signedAt = state.size === head.size && state.checkpoint_at !== null ? state.checkpoint_at : null
   return (
     <Card title={t.title}>

@@ -1,6 +1,5 @@
-// The last checkpoint that this browser has seen, and how the newest one follows from it. A log that takes something
-// back,
-// or shows another history, is found out here.
+// The last checkpoint that this browser has seen, and whether the newest one extends it. This detects a log that removes
+// entries or shows another history.
 
 import type { LogState } from '@svc/api/log'
 import { equalBytes, toBase64 } from '@svc/protocol/bytes'
@@ -22,9 +21,9 @@ export interface Seen extends SignedCheckpoint, Omit<Remembered, 'checkpoint'> {
 export type Growth =
   | { kind: 'first' }
   | { kind: 'same' | 'grown'; seen: Seen }
-  /** The tiles that would show it are missing, or are not those of the checkpoint. */
+  /** The tiles of the proof are missing, or do not match the checkpoint. */
   | { kind: 'unproven'; seen: Seen }
-  /** `path`: what shows it. */
+  /** `path` proves it. */
   | { kind: 'forked'; seen: Seen; path: Hash[] }
   | { kind: 'shrunk' | 'replaced'; seen: Seen }
 
@@ -44,7 +43,7 @@ export async function compareWithSeen({ state, head, readTile }: ReadLog, seen: 
   return { kind: head.size === seen.size ? 'same' : 'grown', seen }
 }
 
-/** As alarms of the monitor, so that `svc-witness check-alarm` reads it. */
+/** The alarm in the format of the monitor, which `svc-witness check-alarm` reads. */
 export function alarmText(alarm: Alarm, head: SignedCheckpoint | null): string {
   const path = alarm.kind === 'forked' ? [alarm.path.map((hash) => `${toBase64(hash)}\n`).join('')] : []
   const { origin, text, vkey, at } = alarm.seen
@@ -52,10 +51,10 @@ export function alarmText(alarm: Alarm, head: SignedCheckpoint | null): string {
   return JSON.stringify({ origin, kind, vkey, seen_at: at, evidence: [text, head?.text ?? '', ...path] }, null, 2)
 }
 
-/** Gateways may share an origin, each below a prefix of its own. */
+/** The key contains the path, because gateways may share an origin, each below its own prefix. */
 const KEY = `svc-log-seen ${ROOT_URL.pathname}`
 
-/** Null before the first visit, and where what was kept is none of the checkpoints that this page keeps. */
+/** Null before the first visit, or if the stored text is not a checkpoint that this page stored. */
 export function lastSeen(): Seen | null {
   try {
     const { vkey, checkpoint, at } = JSON.parse(localStorage.getItem(KEY) ?? '') as Remembered
@@ -67,7 +66,7 @@ export function lastSeen(): Seen | null {
   }
 }
 
-/** Whether it could be kept: storage may be full, or closed to pages. */
+/** Returns false if storage is full or not available. */
 export function rememberSeen({ vkey }: LogState, { text }: SignedCheckpoint): boolean {
   const kept: Remembered = { vkey, checkpoint: text, at: new Date().toISOString() }
   try {

@@ -1,4 +1,4 @@
-// The log as its gateway publishes it: what is signed, and tiles that are believed once they lead to a signed root.
+// Reads the log from its gateway: signed checkpoints, and tiles that are trusted only if they lead to a signed root.
 
 import type { LogAnchor, LogAnchors, LogState } from '@svc/api/log'
 import { fromHex, toHex } from '@svc/protocol/bytes'
@@ -20,21 +20,21 @@ export interface ReadLog {
 
 export interface Vouching {
   name: string
-  /** Unix seconds, as the witness says; null where it has not cosigned the newest checkpoint. */
+  /** The time of the witness in Unix seconds; null if it has not cosigned the newest checkpoint. */
   at: number | null
 }
 
 export interface CheckedAnchor extends LogAnchor {
-  /** Whether the log begins with the tree that was published; null where the tiles do not tell. */
+  /** Whether the log begins with the published tree; null if the tiles do not show it. */
   fits: boolean | null
 }
 
-/** What the gateway shows is not what its log has signed. */
+/** The gateway shows data that its log has not signed. */
 export class NotOfLog extends Error {
   override name = 'NotOfLog'
 }
 
-/** Whether it is the log that failed, and not this page. */
+/** Whether the log failed, and not this page. */
 export function isUnreadable(error: unknown): boolean {
   return error instanceof NotOfLog || error instanceof RequestFailed
 }
@@ -60,7 +60,7 @@ export async function readLog(): Promise<ReadLog> {
   }
 }
 
-/** Null where the log has none yet. */
+/** Null if the log has no checkpoint yet. */
 async function fetchCheckpoint(): Promise<string | null> {
   try {
     return await (await fetchAnswer('/log/checkpoint', { cache: 'no-store' })).text()
@@ -84,7 +84,7 @@ async function fits({ payload }: LogAnchor, head: SignedCheckpoint, readTile: Re
   return prefix && toHex(prefix.root) === payload.root
 }
 
-/** The root of its first entries, and what shows it; null where the tiles cannot be read, or are of another tree. */
+/** The root of the first entries with its proof; null if the tiles cannot be read, or belong to another tree. */
 export async function prefixOf({ head, readTile }: { head: SignedCheckpoint; readTile: ReadTile }, size: number) {
   return readPrefix(head, size, readTile).catch((error) => {
     if (isUnreadable(error)) return null
@@ -100,7 +100,7 @@ function createReadTile(): ReadTile {
     if (known !== undefined) return known
     const tile = fetchTile(path, place.width * HASH_BYTES)
     tiles.set(path, tile)
-    // It may be there the next time.
+    // The tile may be available the next time.
     tile.catch(() => tiles.delete(path))
     return tile
   }
@@ -112,7 +112,7 @@ async function fetchTile(path: string, length: number): Promise<Uint8Array> {
   return bytes
 }
 
-/** Whether the tiles lead from the digest at this place to the root of the newest checkpoint. */
+/** Whether the tiles lead from the digest at this position to the root of the newest checkpoint. */
 export async function isInLog({ head, readTile }: ReadLog, index: number, digest: string): Promise<boolean> {
   const entry = fromHex(digest, HASH_BYTES)
   if (!head || !entry || index >= head.size) return false

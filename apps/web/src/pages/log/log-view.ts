@@ -1,4 +1,4 @@
-// What the page knows of the log: how it was read last, and which entry somebody looks at.
+// The state of the log page: the last reading of the log, and the entry that is shown.
 
 import { type Signal, signal } from '@preact/signals'
 import { type Entry, findIndex, readEntries, readWanted } from './entries.ts'
@@ -11,7 +11,7 @@ export interface ReadyLog {
   state: 'ready'
   log: ReadLog
   growth: Growth
-  /** Whether this browser remembers it for the next visit. */
+  /** Whether this browser remembers the checkpoint for the next visit. */
   isKept: boolean
 }
 
@@ -19,15 +19,15 @@ type Looked = { state: 'looking' | 'bad' | 'no_index' | 'not_found' | 'failed' }
 
 export interface LogView {
   reading: Signal<Reading>
-  /** While what was read before is still shown. */
+  /** Set while a reload runs and the previous reading is still shown. */
   isBusy: Signal<boolean>
-  /** Null where nobody looks for anything. */
+  /** The search result; null without a search. */
   looked: Signal<Looked | null>
   read(): Promise<void>
   lookUp(text: string): Promise<void>
-  /** After a failure. */
+  /** Reads the log again after a failure. */
   again(): Promise<void>
-  /** From now on the log is compared with what it shows now. */
+  /** Accepts the current checkpoint for later comparisons. */
   accept(ready: ReadyLog): void
 }
 
@@ -43,13 +43,13 @@ export function createLogView(): LogView {
     isBusy.value = false
   }
 
-  /** Throws where the gateway cannot say. */
+  /** Throws if the gateway gives no answer. */
   async function find(text: string): Promise<Looked> {
     const wanted = readWanted(text)
     if (!wanted) return { state: 'bad' }
     const index = 'digest' in wanted ? await findIndex(wanted.digest) : wanted.index
     if (index === null) return { state: 'not_found' }
-    // It may have been added after the log was read.
+    // The entry may have been added after the log was read.
     if (index >= sizeNow()) await read()
     const { value } = reading
     if (value.state !== 'ready') return { state: 'failed' }
@@ -89,7 +89,7 @@ export function createLogView(): LogView {
   }
 }
 
-/** A gateway on several machines may show an older checkpoint for a moment. */
+/** Retries, because a gateway on several machines may show an older checkpoint for a moment. */
 const ATTEMPTS = 3
 const PAUSE_MS = 2_000
 

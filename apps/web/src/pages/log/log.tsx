@@ -43,7 +43,7 @@ export default function Log() {
   )
 }
 
-/** An entry is named behind the hash, which is sent to nobody. */
+/** The entry in the hash of the address, which is not sent anywhere. */
 function wantedHere(): string {
   return safeDecode(location.hash.slice(1)).trim()
 }
@@ -98,7 +98,7 @@ function SearchCard({ looking, size }: { looking: LogView; size: number }) {
   const submit = (event: Event) => {
     event.preventDefault()
     const wanted = text.value.trim()
-    // The same words again are looked up again.
+    // Look up the same text again.
     if (wanted === wantedHere()) void looking.lookUp(wanted)
     else location.hash = wanted
   }

@@ -20,7 +20,7 @@ export function FactList({ rows }: { rows: readonly (readonly [label: string, va
   )
 }
 
-/** As the gateway names it; public chains have pages for theirs. */
+/** A transaction, with a link to an explorer on public chains. */
 export function Transaction({ network, tx }: { network: string; tx: string }) {
   const url = explorerUrl({ network, tx, service: location.href })
   return (

@@ -1,6 +1,6 @@
-// Addresses that a visitor types, or that stand in a link.
+// Addresses that a visitor types, or that a link contains.
 
-/** As the policy of the page allows: https, and http on this machine. */
+/** An address that the policy of the page allows: https, or http on this machine. */
 export function webAddress(text: string): URL | null {
   const url = URL.parse(text.trim())
   if (!url || url.username || url.password) return null

@@ -1,4 +1,4 @@
-// What would get a fact checked that was not.
+// The advice for facts that were not checked.
 
 import { LOG_FACTS, ONLINE_FACTS } from '@svc/verifier/facts'
 import { texts } from '#texts/verify'
@@ -8,7 +8,7 @@ const t = texts.advice
 
 interface Advice {
   text: string
-  /** The part of the page where it can be done; null where it cannot. */
+  /** The part of the page where the visitor can do it; null if there is none. */
   href: string | null
 }
 

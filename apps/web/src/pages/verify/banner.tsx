@@ -1,4 +1,4 @@
-// The verdict: one of four, each in its own colour, sign and words, so that none is taken for another.
+// The verdict: one of four, each with its own colour, sign and words, so that they cannot be confused.
 
 import { type ComponentChildren, Fragment } from 'preact'
 import { texts as t } from '#texts/verify'
@@ -106,7 +106,7 @@ function NotApplicable({ names }: { names: readonly string[] }) {
   )
 }
 
-/** Facts that the same thing would check stand in one line. */
+/** Unchecked facts; facts with the same advice share a line. */
 function OpenFacts({ result, open }: { result: CheckedBundle; open: readonly string[] }) {
   const byAdvice = Map.groupBy(open, (name) => adviceFor(name, result).text)
   return (

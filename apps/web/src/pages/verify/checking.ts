@@ -1,4 +1,4 @@
-// What the page knows: the bundle, what the visitor gave besides it, and what the check found.
+// The state of the page: the bundle, the visitor's input, and the result of the check.
 
 import { batch, type Signal, signal } from '@preact/signals'
 import { type Fact, LOG_FACTS } from '@svc/verifier/facts'
@@ -8,10 +8,10 @@ import { texts } from '#texts/verify'
 import type { CheckInput, CheckResult, GivenFile, HashedFile, Step } from './worker/messages.ts'
 import { type CheckWorker, WorkFailed } from './worker/start.ts'
 
-/** Where a bundle comes from. */
+/** The source of a bundle. */
 export type Source =
   | { kind: 'file'; file: File }
-  /** `isForeign`: of another host than this page. */
+  /** `isForeign`: on another host than this page. */
   | { kind: 'address'; url: string; isForeign: boolean }
   | { kind: 'receipt'; receiptId: string; url: string; receiptUrl: string }
 
@@ -26,7 +26,7 @@ export type Activity = { doing: 'fetching' | 'checking' | 'hashing' | 'asking'; 
 export type Failure =
   | { kind: 'cancelled' }
   | { kind: 'not_fetched'; message: string; status: number | null; hint: string | null }
-  /** The browser gave up: out of memory, or the file is gone. */
+  /** The browser failed: it ran out of memory, or the file is gone. */
   | { kind: 'broken'; message: string }
 
 /** Public keys that the visitor trusts. */
@@ -35,7 +35,7 @@ export interface Pins {
   listed: ListedChanges
   signers: readonly string[]
   domainTag: string | null
-  /** As name+hash+base64. */
+  /** Log keys as name+hash+base64. */
   logKeys: readonly string[]
   /** The text of a policy for logs. */
   policy: string | null
@@ -43,13 +43,13 @@ export interface Pins {
 
 interface ChosenFiles {
   list: readonly GivenFile[]
-  isWhole: boolean
+  isComplete: boolean
 }
 
 export interface Checking {
   worker: CheckWorker
   opened: Signal<Opened | null>
-  /** A bundle of another host, which is not fetched before the visitor agrees. */
+  /** A bundle on another host, which is fetched only after the visitor agrees. */
   pending: Signal<Extract<Source, { kind: 'address' }> | null>
   result: Signal<CheckResult | null>
   activity: Signal<Activity | null>
@@ -59,13 +59,13 @@ export interface Checking {
   files: Signal<ChosenFiles | null>
   open(source: Source, agreed?: boolean): Promise<void>
   close(): void
-  /** After a failure: checks what is there, or fetches it. */
+  /** After a failure: fetches the bundle if necessary, and checks it. */
   again(): Promise<void>
   pin(pins: Pins): Promise<void>
   ask(node: string): Promise<void>
   addReceipt(receipt: ReceiptTexts): Promise<void>
-  compare(files: readonly GivenFile[], isWhole: boolean): Promise<void>
-  setWhole(isWhole: boolean): Promise<void>
+  compare(files: readonly GivenFile[], isComplete: boolean): Promise<void>
+  setWhole(isComplete: boolean): Promise<void>
   dropFiles(): Promise<void>
   cancel(): void
 }
@@ -92,7 +92,7 @@ export function createChecking(worker: CheckWorker): Checking {
   let controller = new AbortController()
   let last: Source | null = null
 
-  /** One thing at a time: what comes later stops what is going on. */
+  /** Runs one task at a time: a new task aborts the running one. */
   async function run(doing: Activity['doing'], work: (run: Run) => Promise<void>): Promise<void> {
     controller.abort()
     const mine = new AbortController()
@@ -134,13 +134,13 @@ export function createChecking(worker: CheckWorker): Checking {
 
   const check = () => run('checking', checkOpened)
 
-  /** Hashing goes on while other checks begin: each waits for the same hashes. */
+  /** Hashes the files. Hashing continues while new checks start: all of them wait for the same hashes. */
   async function hashChosen(next: Run['next']): Promise<CheckInput['files']> {
     if (!files.value) return null
     next('hashing')
     hashing ??= startHashing(files.value.list)
     const list = await hashing.list
-    return files.value && { list, isWhole: files.value.isWhole }
+    return files.value && { list, isComplete: files.value.isComplete }
   }
 
   function startHashing(given: readonly GivenFile[]): Hashing {
@@ -220,17 +220,17 @@ export function createChecking(worker: CheckWorker): Checking {
       opened.value = { ...opened.value, receipt }
       await check()
     },
-    async compare(list, isWhole) {
+    async compare(list, isComplete) {
       stopHashing()
-      files.value = { list, isWhole }
+      files.value = { list, isComplete }
       await run('hashing', async (run) => {
         await hashChosen(run.next)
         if (!run.signal.aborted) await checkOpened(run)
       })
     },
-    async setWhole(isWhole) {
+    async setWhole(isComplete) {
       if (!files.value) return
-      files.value = { ...files.value, isWhole }
+      files.value = { ...files.value, isComplete }
       await check()
     },
     async dropFiles() {
@@ -248,14 +248,14 @@ export function createChecking(worker: CheckWorker): Checking {
     },
   }
 
-  /** A bundle can be checked without its receipt, so that this may fail. */
+  /** Fetches the receipt. A bundle can be checked without it, so this may fail. */
   async function fetchReceipt(url: string, { signal }: Run): Promise<ReceiptTexts | null> {
     const file = await worker.call('fetchBundle', url, { signal }).catch(() => null)
     return file && worker.call('readReceipt', file)
   }
 }
 
-/** What was found before says nothing about other keys, files or nodes: until the next check ends, nothing is known. */
+/** Marks a result as outdated: it does not apply to other keys, files or nodes. */
 function outdated(result: CheckResult | null): CheckResult | null {
   if (result === null || result.refused) return null
   const fact: Fact = { value: 'not_checked', why: texts.fact.outdated }
@@ -282,7 +282,7 @@ function failureOf(error: unknown): Failure {
   return { kind: 'broken', message: (error as Error).message }
 }
 
-/** In one: the facts that failed, passed, were not checked, and those that are not counted for this bundle. */
+/** The facts that failed, passed, were not checked, and do not count for this bundle. */
 export interface Verdict {
   failed: string[]
   passed: string[]

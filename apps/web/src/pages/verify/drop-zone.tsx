@@ -7,7 +7,7 @@ interface DropZoneProps {
   children: ComponentChildren
 }
 
-/** A place to drop files; what stands in it offers the same with a button. */
+/** A zone to drop files; its content offers the same with a button. */
 export function DropZone({ label, onDrop, children }: DropZoneProps) {
   const isOver = useSignal(false)
   const over = (event: DragEvent) => {

@@ -1,22 +1,22 @@
-// Files and folders that are dropped or picked, with their paths.
+// Dropped or picked files and folders, with their paths.
 
 import type { GivenFile } from './worker/messages.ts'
 
 export interface Dropped {
   files: GivenFile[]
-  /** Whether a folder was among them: it is then taken for all there is. */
-  isWhole: boolean
+  /** Whether a folder was among them: its files are then taken as the complete set. */
+  isComplete: boolean
 }
 
-/** Must be called while the drop is handled: its items are gone afterwards. */
+/** Call it in the event handler: the dropped items are gone afterwards. */
 export function readDrop({ items, files }: DataTransfer): Promise<Dropped> {
   const entries = [...items].map((item) => item.webkitGetAsEntry?.() ?? null)
-  if (!entries.some((entry) => entry?.isDirectory)) return Promise.resolve({ files: ofList(files), isWhole: false })
+  if (!entries.some((entry) => entry?.isDirectory)) return Promise.resolve({ files: ofList(files), isComplete: false })
   return readEntries(entries.filter((entry) => entry !== null))
 }
 
-export function readPicked(files: FileList, isWhole: boolean): Dropped {
-  return { files: ofList(files), isWhole }
+export function readPicked(files: FileList, isComplete: boolean): Dropped {
+  return { files: ofList(files), isComplete }
 }
 
 function ofList(files: FileList): GivenFile[] {
@@ -30,10 +30,10 @@ async function readEntries(entries: readonly FileSystemEntry[]): Promise<Dropped
     if (entry.isDirectory) waiting.push(...(await childrenOf(entry as FileSystemDirectoryEntry)))
     else files.push({ path: entry.fullPath.replace(/^\//, ''), file: await fileOf(entry as FileSystemFileEntry) })
   }
-  return { files, isWhole: true }
+  return { files, isComplete: true }
 }
 
-/** Browsers give a hundred or so at a time. */
+/** Reads all entries: browsers return about a hundred per call. */
 async function childrenOf(folder: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
   const reader = folder.createReader()
   const all: FileSystemEntry[] = []

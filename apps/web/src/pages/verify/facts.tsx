@@ -31,7 +31,7 @@ const GROUPS: readonly [title: string, names: readonly string[]][] = [
 interface FactsProps {
   bundle: CheckedBundle
   isBusy: boolean
-  /** Where the gateway shows the statement in its log; null for bundles from elsewhere. */
+  /** The address of the statement in the gateway's log; null for bundles from other sources. */
   logUrl: string | null
 }
 
@@ -55,7 +55,7 @@ export function Facts({ bundle, isBusy, logUrl }: FactsProps) {
   )
 }
 
-/** Grey for everything that was not checked, whatever the reason (T-38). */
+/** Grey for every unchecked fact, for any reason (T-38). */
 const TONES: Record<string, Tone> = { passed: 'good', failed: 'bad', not_checked: 'neutral', unavailable: 'neutral' }
 const SIGNS = { passed: 'check', failed: 'cross', not_checked: 'minus', unavailable: 'minus' } as const
 
@@ -111,7 +111,7 @@ function FactRow({ name, bundle }: { name: string; bundle: CheckedBundle }) {
   )
 }
 
-/** Links of the verdict lead to a fact, which opens. */
+/** Opens a fact that a link of the verdict names. */
 function openWhenNamed(name: string, element: HTMLDetailsElement | null): (() => void) | undefined {
   if (!element) return
   const onHash = () => {
@@ -121,7 +121,7 @@ function openWhenNamed(name: string, element: HTMLDetailsElement | null): (() =>
   return () => removeEventListener('hashchange', onHash)
 }
 
-/** What was found, in figures. Parts of the anchor are what the bundle says, which the fact compared. */
+/** The values of a fact. Parts of the anchor are claims of the bundle, which the fact has compared. */
 function valuesOf(
   name: string,
   { counted, envelope, key, anchor, log }: CheckedBundle,

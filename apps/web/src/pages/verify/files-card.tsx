@@ -17,16 +17,16 @@ export function FilesCard({ checking, bundle }: { checking: Checking; bundle: Ch
   const problem = useSignal<string | null>(null)
   const take = async (dropped: Dropped | Promise<Dropped>) => {
     try {
-      const { files, isWhole } = await dropped
+      const { files, isComplete } = await dropped
       problem.value = files.length === 0 ? t.none : null
-      if (files.length > 0) await checking.compare(files, isWhole)
+      if (files.length > 0) await checking.compare(files, isComplete)
     } catch {
       problem.value = t.none
     }
   }
-  const pick = (isWhole: boolean) => (event: Event) => {
+  const pick = (isComplete: boolean) => (event: Event) => {
     const input = event.currentTarget as HTMLInputElement
-    if (input.files) void take(readPicked(input.files, isWhole))
+    if (input.files) void take(readPicked(input.files, isComplete))
     input.value = ''
   }
   const given = checking.files.value
@@ -61,7 +61,7 @@ export function FilesCard({ checking, bundle }: { checking: Checking; bundle: Ch
                 <label class="check">
                   <input
                     type="checkbox"
-                    checked={given.isWhole}
+                    checked={given.isComplete}
                     onChange={(event) => void checking.setWhole(event.currentTarget.checked)}
                   />
                   {t.whole}
@@ -90,7 +90,7 @@ const TONES: Record<keyof typeof t.states, Tone> = {
   missing: 'bad',
 }
 
-/** More rows would make the page slow; problems come first. */
+/** The row limit, which keeps the page fast; problems come first. */
 const MAX_ROWS = 200
 
 function Compared({ bundle: { compared, files } }: { bundle: CheckedBundle }) {

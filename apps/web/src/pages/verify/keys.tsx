@@ -11,7 +11,7 @@ import { Name } from './shown.tsx'
 
 const t = texts.keys
 
-/** A list of keys is a few kilobytes. */
+/** Key lists have a few kilobytes. */
 const MAX_FILE_BYTES = 1024 * 1024
 
 export function KeysCard({ checking }: { checking: Checking }) {
@@ -20,7 +20,7 @@ export function KeysCard({ checking }: { checking: Checking }) {
   const problem = useSignal<string | null>(null)
   const texts = all.map(({ text }) => text).join('\n\n')
 
-  // Other keys make other facts.
+  // Other keys change the facts.
   useEffect(() => {
     void readAll(checking, all).then(({ keys, listed }) => {
       const { pins } = checking
@@ -68,7 +68,7 @@ export function KeysCard({ checking }: { checking: Checking }) {
   )
 }
 
-/** What cannot be read any more is left out; it stays in the list, where it can be removed. */
+/** Reads all remembered keys. Unreadable ones are left out, but stay in the list, where they can be removed. */
 async function readAll(checking: Checking, all: readonly RememberedKeys[]): Promise<Pick<Pins, 'keys' | 'listed'>> {
   const read = await Promise.all(all.map(({ text }) => checking.worker.call('readKeys', text)))
   const good = read.filter((keys) => keys.ok)
@@ -104,7 +104,7 @@ function PinnedRow(props: { keys: RememberedKeys; isRemembered: boolean; remove:
   )
 }
 
-/** Of a key list, or as they were typed. */
+/** The keys of a key list, or typed keys. */
 function keysIn(text: string): string[] {
   return [...new Set(text.match(/\b[0-9a-f]{64}\b/g))]
 }

@@ -1,4 +1,4 @@
-// The files of the bundle, a page of them at a time, and the tree of the one that is chosen.
+// The files of the bundle, in pages, and the tree of the chosen file.
 
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'

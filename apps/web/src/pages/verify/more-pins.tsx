@@ -9,7 +9,7 @@ const t = texts.keys
 
 const MAX_KEYS = 100
 
-/** As `--signer`, `--domain-tag`, `--log-key` and `--policy` of the command line. */
+/** The inputs for `--signer`, `--domain-tag`, `--log-key` and `--policy` of the command line. */
 export function MorePins({ checking }: { checking: Checking }) {
   const signers = useGiven()
   const tag = useGiven()

@@ -1,4 +1,4 @@
-// Where a bundle is given: dropped, picked, or by receipt id or address.
+// The input for a bundle: dropped, picked, or by receipt id or address.
 
 import { useSignal } from '@preact/signals'
 import { texts } from '#texts/verify'
@@ -69,7 +69,7 @@ export function OpenCard({ checking, site }: { checking: Checking; site: Site | 
   )
 }
 
-/** A link named a bundle of another host: nothing is fetched before the visitor agrees. */
+/** Asks before a bundle on another host, which a link named, is fetched. */
 export function ForeignCard({
   checking,
   source,
@@ -94,13 +94,13 @@ export function ForeignCard({
   )
 }
 
-/** What the page needs to know about the gateway that serves it. */
+/** The facts about the gateway that serves the page. */
 export interface Site {
-  /** Of a path of the gateway. */
+  /** The URL of a path of the gateway. */
   urlOf(path: string): string
 }
 
-/** Null for what is neither a receipt id nor an address. */
+/** Parses a receipt id or an address; null for other text. */
 export function sourceOf(text: string, site: Site | null): Source | null {
   const url = webAddress(text)
   const ownRoot = site?.urlOf('/')

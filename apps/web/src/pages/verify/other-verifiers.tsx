@@ -1,4 +1,4 @@
-// The statement for programs of others. Only the gateway that made it can sign it again in their formats.
+// The statement for other verifiers. Only the gateway that made it can sign it in their formats.
 
 import { useSignal } from '@preact/signals'
 import type { DsseAnswer, DsseFormat } from '@svc/api/dsse'
@@ -14,7 +14,7 @@ import { TextField } from '../../ui/text-field.tsx'
 interface OtherVerifiersProps {
   receiptId: string
   sequence: number
-  /** In hex: those that the visitor trusts. */
+  /** The keys that the visitor trusts, in hex. */
   trustedKeys: readonly string[]
 }
 
@@ -74,14 +74,14 @@ function jsonBlob(value: unknown): Blob {
   return new Blob([JSON.stringify(value)], { type: 'application/json' })
 }
 
-/** A name is made up by others: no shell takes any of it for a command. */
+/** Quotes an untrusted name, so that a shell runs no part of it. */
 function shellWord(name: string): string {
   const last = name.slice(name.lastIndexOf('/') + 1)
   if (last === '') return t.anyFile
   return /^[\w.][\w.-]*$/.test(last) ? last : `'./${last.replaceAll("'", `'\\''`)}'`
 }
 
-/** What stands before each Ed25519 key in a SubjectPublicKeyInfo (RFC 8410). */
+/** The prefix of an Ed25519 key in a SubjectPublicKeyInfo (RFC 8410). */
 const SPKI_PREFIX = '302a300506032b6570032100'
 
 function pemOf(keyHex: string): string {

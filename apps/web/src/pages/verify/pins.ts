@@ -13,7 +13,7 @@ const KEY = 'svc-trusted-keys'
 
 export const remembered = signal<readonly RememberedKeys[]>(stored())
 
-/** Whether it could be kept: storage may be full, or closed to pages. */
+/** Returns false if storage is full or not available. */
 export function remember(keys: RememberedKeys): boolean {
   const others = stored().filter(({ text }) => text !== keys.text)
   return store([...others, keys])
@@ -48,7 +48,7 @@ function isRemembered(value: unknown): value is RememberedKeys {
   return typeof label === 'string' && typeof text === 'string'
 }
 
-// Another tab may have added or removed some.
+// Another tab may have added or removed keys.
 addEventListener('storage', ({ key }) => {
   if (key === KEY || key === null) remembered.value = stored()
 })

@@ -5,7 +5,7 @@ import type { Checking } from './checking.ts'
 import { Name } from './shown.tsx'
 
 const t = texts.receipt
-/** A receipt is about a kilobyte. */
+/** A receipt has about a kilobyte. */
 const MAX_BYTES = 64 * 1024
 
 export function ReceiptCard({ checking }: { checking: Checking }) {

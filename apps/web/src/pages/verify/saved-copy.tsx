@@ -1,6 +1,6 @@
-// The page as one file, for a disk without a network. The build puts everything that it needs into `verify.html`.
+// The page as one file, for use without a network. The build puts everything that it needs into `verify.html`.
 
-// Before the styles of the page, which refine them.
+// Import before the styles of the page, which override them.
 import '../../ui/tokens.css'
 import '../../ui/base.css'
 import '../../ui/components.css'
@@ -41,7 +41,7 @@ function SavedCopy() {
   )
 }
 
-// Dropped beside its place, a file would replace the page.
+// A file that is dropped outside of a zone would replace the page.
 for (const event of ['dragover', 'drop']) addEventListener(event, (dropped) => dropped.preventDefault())
 
 applyTheme()

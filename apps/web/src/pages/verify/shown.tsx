@@ -1,15 +1,15 @@
-// Text of bundles, files and nodes on the page. Its author may want it to look like something else.
+// Untrusted text of bundles, files and nodes, which may imitate other text.
 
 import { printable } from '@svc/verifier/untrusted'
 
 const MAX_NAME = 300
 
-/** In its own direction, with characters visible that change the direction of writing or hide. */
+/** Text in its own writing direction, with direction-changing and hidden characters made visible. */
 export function Name({ text }: { text: string }) {
   return <bdi class="name">{printable(text, MAX_NAME)}</bdi>
 }
 
-/** A text or number of an unchecked part of a bundle; null for what is neither. */
+/** A text or number of an unchecked part of a bundle; null for other values. */
 export function shownValue(value: unknown): string | null {
   if (typeof value === 'number') return String(value)
   return typeof value === 'string' ? printable(value, MAX_NAME) : null

@@ -92,7 +92,7 @@ function filesText({ counted, redacted }: CheckedBundle): string {
   return t.filesText(counted.files, counted.totalBytes)
 }
 
-/** Witnesses are named only where their signatures hold. */
+/** The rows of the log. Only witnesses with valid signatures are named. */
 function logRows({ log }: CheckedBundle): [string, ComponentChildren][] {
   if (!log) return []
   const { origin, index, size, cosigned } = log

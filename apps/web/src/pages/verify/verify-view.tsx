@@ -1,4 +1,4 @@
-// All of the page but where it is: in the gateway's pages, or in a file on somebody's disk.
+// The verify page, independent of its host: the gateway's pages, or a saved file.
 
 import type { ComponentChildren } from 'preact'
 import { texts as t } from '#texts/verify'
@@ -21,7 +21,7 @@ import './verify.css'
 interface ViewProps {
   checking: Checking
   site: Site | null
-  /** What the gateway can show besides the bundle. */
+  /** Additional tabs from the gateway. */
   more?: (bundle: CheckedBundle) => { name: string; content: ComponentChildren }[]
   children: ComponentChildren
 }
@@ -30,7 +30,7 @@ export function VerifyView({ checking, site, more = () => [], children }: ViewPr
   const { opened, pending, result, activity } = checking
   const bundle = result.value?.refused === null ? result.value : null
   const digest = bundle?.envelope?.statement_digest
-  // Of a bundle of this gateway only: whose another one is, is nobody's business.
+  // Only for a bundle of this gateway: the page must not reveal the owner of another bundle.
   const isOwn = opened.value?.source.kind === 'receipt'
   const logUrl = site && isOwn && digest !== undefined ? site.urlOf(`/log#${digest}`) : null
   const hasNames = bundle?.redacted?.redaction !== 'no_names'
@@ -60,7 +60,7 @@ export function VerifyView({ checking, site, more = () => [], children }: ViewPr
             tabs={[
               { name: t.tabs.files, content: <Listing checking={checking} hasNames={hasNames} /> },
               ...more(bundle),
-              // A redacted bundle does not show all files: nobody can say what became of the others.
+              // A redacted bundle hides files, so their differences are unknown.
               ...(opened.value && !bundle.redacted
                 ? [{ name: t.tabs.differences, content: <BundleDifferences checking={checking} bundle={bundle} /> }]
                 : []),

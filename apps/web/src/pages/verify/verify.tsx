@@ -28,7 +28,7 @@ export default function Verify({ params }: { params: Readonly<Record<string, str
   useEffect(() => {
     document.title = `${t.title} · ${frame.name}`
     openNamed(checking, params.receipt_id)
-    // A bundle may be dropped on the page itself.
+    // A bundle can also be dropped on the page itself.
     const onHash = () => void openHandedOver(checking)
     addEventListener('hashchange', onHash)
     return () => {
@@ -43,7 +43,7 @@ export default function Verify({ params }: { params: Readonly<Record<string, str
   )
 }
 
-/** Only where the bundle came from this gateway: whose a dropped one is, is nobody's business. */
+/** Only for a bundle from this gateway: the page must not reveal the owner of a dropped bundle. */
 function ofGateway({ opened, pins }: Checking, { envelope, followed }: CheckedBundle) {
   const source = opened.value?.source
   if (source?.kind !== 'receipt') return []
@@ -59,7 +59,7 @@ function ofGateway({ opened, pins }: Checking, { envelope, followed }: CheckedBu
   return [history, { name: others.tab, content: <OtherVerifiers {...about} trustedKeys={trustedKeys} /> }]
 }
 
-/** What the address of the page names: a receipt, a source, or a file that was dropped on another page. */
+/** Opens the source in the address: a receipt, a URL, or a file that was dropped on another page. */
 function openNamed(checking: Checking, receiptId: string | undefined): void {
   const source = new URLSearchParams(location.search).get('source')
   if (receiptId !== undefined) void checking.open(receiptSource(receiptId, SITE))

@@ -75,7 +75,7 @@ function Hash({ file, hash }: { file: OpenedFile; hash: Signal<string | null> })
   )
 }
 
-/** Reads a file whole that is shown in part. */
+/** Compares the hash of a partly shown file by reading all of it. */
 function Compare({ file, hash }: { file: OpenedFile; hash: Signal<string | null> }) {
   const done = useSignal<number | null>(null)
   const hasFailed = useSignal(false)

@@ -1,4 +1,4 @@
-// For kinds of files that are shown only as a whole.
+// A file that must be loaded completely before it is shown.
 
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
@@ -11,7 +11,7 @@ import { hashBytes, type OpenedFile, type ReadFailed, readBytes } from './source
 export interface ContentProps {
   file: OpenedFile
   reopen: () => void
-  /** Called when the whole file was read. */
+  /** Called when the file was read completely. */
   onHash: (hash: string) => void
 }
 

@@ -1,4 +1,4 @@
-// The part of the page that shows what is in the file, by what the file is.
+// Shows the content of the file, according to its kind.
 
 import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
@@ -39,7 +39,7 @@ export function Content(props: ContentProps) {
   )
 }
 
-/** From its own address, where it is sandboxed even when it is opened in a tab of its own. */
+/** An SVG from its own address, where it is sandboxed even in its own tab. */
 function Drawing({ file, source }: { file: OpenedFile; source: ComponentChildren }) {
   const alt = t.image.alt(plainFilename(file.filename))
   return (
@@ -71,7 +71,7 @@ function Encrypted({ file }: { file: OpenedFile }) {
   )
 }
 
-/** One word of a shell, whatever is in it. */
+/** Quotes any text as one word of a shell. */
 function shellQuoted(text: string): string {
   return /^[\w./-]+$/.test(text) && !text.startsWith('-') ? text : `-- '${text.replaceAll("'", `'\\''`)}'`
 }

@@ -5,7 +5,7 @@ import type { OpenedFile } from './source.ts'
 const SHOWN_BYTES = 4096
 const PER_LINE = 16
 
-/** The first bytes of a file that nothing else is known about. */
+/** The first bytes of a file of unknown kind. */
 export function Hex({ file: { head, size } }: { file: OpenedFile }) {
   const bytes = head.subarray(0, SHOWN_BYTES)
   const dump = useMemo(() => hexDump(bytes), [head])
@@ -20,7 +20,7 @@ export function Hex({ file: { head, size } }: { file: OpenedFile }) {
   )
 }
 
-/** Place, numbers and, where they are printable, characters. */
+/** Lines with offset, byte values and printable characters. */
 function hexDump(bytes: Uint8Array): string {
   const lines = []
   for (let at = 0; at < bytes.length; at += PER_LINE) {

@@ -1,4 +1,4 @@
-// Source in colours. The highlighter answers a tree, of which only text and class names are used.
+// Highlighted source. The highlighter returns a tree, of which only text and class names are used.
 
 import { common, createLowlight } from 'lowlight'
 import type { ComponentChildren } from 'preact'

@@ -8,7 +8,7 @@ import { type ContentProps, Whole } from './buffered-file.tsx'
 
 const MAX_BYTES = 64 * 1024 * 1024
 
-/** Only pictures made of points, as their first bytes say: these contain nothing that could run. */
+/** Shows bitmap pictures only, detected by their first bytes: they contain no code. */
 export function Picture(props: ContentProps & { type: string }) {
   const { file, type } = props
   if (file.size > MAX_BYTES) return <Empty title={t.tooLarge.title} text={t.tooLarge.text(file.size)} />

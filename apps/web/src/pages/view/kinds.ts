@@ -1,23 +1,22 @@
 // biome-ignore-all lint/suspicious/noControlCharactersInRegex: the first bytes of files contain them.
-// What a file is. Its bytes decide; the type and the name, which anybody may choose, only help where bytes leave it
-// open.
+// Detects the kind of a file. Its bytes decide; the untrusted type and name only help if the bytes are ambiguous.
 
 type Kind = 'empty' | 'encrypted' | 'image' | 'svg' | 'pdf' | 'audio' | 'video' | 'markdown' | 'text' | 'other'
 
 export interface Recognized {
   kind: Kind
-  /** Of pictures. */
+  /** The media type of a picture. */
   imageType?: string
-  /** Of texts. */
+  /** The character set of a text. */
   charset?: string
-  /** Whether the type or the name promises something else than the bytes are. */
+  /** Whether the type or the name contradicts the bytes. */
   isDisguised: boolean
 }
 
 interface Facts {
   filename: string
   size: number
-  /** As it was declared. */
+  /** The declared type. */
   type: string
   head: Uint8Array
 }
@@ -46,12 +45,12 @@ function byBytes({ filename, size, type, head }: Facts): Found {
   const media = MEDIA.find(([pattern]) => pattern.test(start))?.[1]
   const promisedMedia = mediaPromise(type, extensionOf(filename))
   if (media) return { kind: promisedMedia ?? media }
-  // The frames of MPEG audio begin with eleven bits only: too few to go by.
+  // MPEG audio frames begin with only eleven fixed bits: too few to detect them.
   if (promisedMedia === 'audio' && head[0] === 0xff && ((head[1] ?? 0) & 0xe0) === 0xe0) return { kind: 'audio' }
   const charset = charsetOf(head, isTextPromised(type, extensionOf(filename)))
   if (!charset) return { kind: 'other' }
   const text = new TextDecoder(charset).decode(head.subarray(0, 4096))
-  // A picture by its type, too: the browser would not show it otherwise.
+  // The type must also be a picture: otherwise the browser would not show it.
   if (
     type === 'image/svg+xml' &&
     /^\s*(<\?xml[^>]*>\s*)?(<!--[\s\S]*?-->\s*)*(<!DOCTYPE[^>]*>\s*)?<svg[\s>]/i.test(text)
@@ -99,7 +98,7 @@ function isTextPromised(type: string, extension: string): boolean {
 
 type Family = 'image' | 'pdf' | 'media' | 'text'
 
-/** What somebody who sees the name and the type expects; null where they say nothing that can be shown. */
+/** The kind that the name and the type suggest; null if they suggest none that can be shown. */
 function promisedKind({ filename, type }: Facts): Family | null {
   const extension = extensionOf(filename)
   if (IMAGE_NAMES.test(extension)) return 'image'
@@ -117,13 +116,13 @@ function family(kind: Kind): Family | 'other' {
   return kind === 'svg' || kind === 'markdown' || kind === 'text' ? 'text' : 'other'
 }
 
-/** Null for what is no text. */
+/** The character set; null if the bytes are not text. */
 function charsetOf(head: Uint8Array, isPromised: boolean): string | null {
   if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le'
   if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be'
   if (head.some(isBinary)) return null
   try {
-    // As a stream: the last character may be cut.
+    // Decode as a stream: the last character may be incomplete.
     new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: true })
     return 'utf-8'
   } catch {
@@ -131,7 +130,7 @@ function charsetOf(head: Uint8Array, isPromised: boolean): string | null {
   }
 }
 
-/** Control characters apart from tab, line feeds, form feed and escape, which logs contain. */
+/** Whether a byte is a control character other than tab, line feeds, form feed and escape, which logs contain. */
 function isBinary(byte: number): boolean {
   return byte < 32 && byte !== 9 && byte !== 10 && byte !== 12 && byte !== 13 && byte !== 27
 }

@@ -8,7 +8,7 @@ import { ErrorState, Loading } from '../../ui/states.tsx'
 interface LazyProps<P> {
   load: () => Promise<{ default: ComponentType<P> }>
   props: P
-  /** Shown until it is loaded, and where it cannot be, instead of saying so. */
+  /** Shown while it loads, and instead of an error if it cannot be loaded. */
   otherwise?: ComponentChildren
 }
 

@@ -1,6 +1,5 @@
-// Markdown from its tokens. No token becomes HTML: raw HTML stays text, pictures are named and not loaded, and links
-// lead
-// to web pages and mail only.
+// Renders Markdown from its tokens. No token becomes HTML: raw HTML stays text, pictures are named but not loaded, and
+// links lead only to web pages and mail.
 
 import { lexer, type MarkedToken, type Token, type Tokens } from 'marked'
 import type { ComponentChildren, JSX } from 'preact'
@@ -8,7 +7,7 @@ import { useMemo } from 'preact/hooks'
 import { texts as t } from '#texts/view'
 import Highlight from './highlight.tsx'
 
-/** Deeper lists and quotes are for breaking readers of Markdown. */
+/** The depth limit of lists and quotes, against files that try to break the parser. */
 const MAX_DEPTH = 40
 
 export default function Markdown({ text }: { text: string }) {
@@ -25,7 +24,7 @@ function formatted(text: string): ComponentChildren {
   try {
     tokens = lexer(text)
   } catch {
-    // Nested so deeply that the reader gives up.
+    // The text is nested too deeply for the parser.
     return <pre>{text}</pre>
   }
   return nodesOf(tokens, 0)
@@ -55,7 +54,7 @@ function Node({ token, depth }: { token: MarkedToken; depth: number }) {
       return <List token={token} depth={depth} />
     case 'code':
       return (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard.
         <section class="view-text" tabIndex={0} aria-label={token.lang || t.text.label}>
           <pre>
             <Highlight text={token.text} language={/^[\w+#-]*/.exec(token.lang ?? '')?.[0] ?? ''} />
@@ -128,7 +127,7 @@ function MarkdownTable({ token: { header, rows }, depth }: { token: Tokens.Table
 
 const Rows = ({ children }: { children: JSX.Element }) => children
 
-/** What leads elsewhere than to a web page or mail stays text. */
+/** A link to a web page or mail; other links stay text. */
 function Link({ href, children }: { href: string; children: ComponentChildren }) {
   const url = URL.parse(href)
   if (!url || !['http:', 'https:', 'mailto:'].includes(url.protocol)) return <>{children}</>
@@ -149,7 +148,7 @@ const NAMED: Readonly<Record<string, string>> = {
   copy: '©',
 }
 
-/** The reader leaves references to characters as they are written. */
+/** Decodes character references, which the parser leaves unchanged. */
 function characters(text: string): string {
   return text.replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|(\w+));/gi, (raw, decimal, hex, name) => {
     const code = decimal ? Number(decimal) : hex ? Number.parseInt(hex, 16) : null

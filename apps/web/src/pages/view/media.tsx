@@ -4,7 +4,7 @@ import { plainFilename } from '../../ui/filename.tsx'
 import { Empty } from '../../ui/states.tsx'
 import type { OpenedFile } from './source.ts'
 
-/** The browser reads the parts that it plays. */
+/** A player; the browser reads only the parts that it plays. */
 export function Media({ file, kind: Player }: { file: OpenedFile; kind: 'audio' | 'video' }) {
   const hasFailed = useSignal(false)
   if (hasFailed.value) return <Empty title={t.media.failed.title} text={t.media.failed.text} />

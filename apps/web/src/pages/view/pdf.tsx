@@ -1,4 +1,4 @@
-// PDF files, drawn page by page on a canvas. Scripts, forms, links and attachments of a document are not looked at.
+// PDF files, drawn page by page on a canvas. Scripts, forms, links and attachments of a document are ignored.
 
 import { type Signal, useSignal } from '@preact/signals'
 import {
@@ -22,9 +22,9 @@ import type { OpenedFile } from './source.ts'
 
 const t = texts.pdf
 
-/** Larger documents are read in ranges, as far as they are looked at. */
+/** Larger documents are read in ranges, only for the shown pages. */
 const MAX_WHOLE_BYTES = 32 * 1024 * 1024
-/** A page of many square metres would need more memory than there is. */
+/** The canvas limit: a huge page would need too much memory. */
 const MAX_CANVAS_PIXELS = 16_777_216
 const ZOOMS = [0.5, 0.75, 1, 1.25, 1.5, 2, 3]
 
@@ -64,7 +64,7 @@ function openDocument(file: OpenedFile, bytes: Uint8Array | null): { task: PDFDo
   const thread = new Worker(trustedWorkerUrl(new URL(workerUrl, import.meta.url)), { type: 'module' })
   const worker = PDFWorker.create({ port: thread })
   const task = getDocument({
-    // The worker takes the bytes away.
+    // The worker takes ownership of the bytes.
     ...(bytes ? { data: bytes.slice() } : { url: file.url, disableAutoFetch: true, disableStream: true }),
     worker,
     useWasm: false,
@@ -165,7 +165,7 @@ function Page({ document, page, zoom }: { document: PDFDocumentProxy; page: numb
     }
   }, [document, page, width.value, zoom.value])
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard.
     <section class="view-frame pdf-frame" tabIndex={0} aria-label={t.canvas(page)} ref={frame}>
       {hasFailed.value && <p role="alert">{t.pageFailed}</p>}
       <div class="pdf-sheet" ref={sheet} hidden={hasFailed.value} />
@@ -173,7 +173,7 @@ function Page({ document, page, zoom }: { document: PDFDocumentProxy; page: numb
   )
 }
 
-/** The page as a picture, with its text above it, unseen, for selecting, searching and reading out. */
+/** The page as a picture, with an invisible text layer for selection, search and screen readers. */
 function draw(page: PDFPageProxy, width: number): { done: Promise<HTMLElement[]>; cancel: () => void } {
   const scale = width / page.getViewport({ scale: 1 }).width
   const viewport = page.getViewport({ scale })

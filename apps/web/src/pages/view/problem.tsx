@@ -4,10 +4,10 @@ import { urlOf } from '../../address.ts'
 import { Button } from '../../ui/button.tsx'
 import type { ProblemKind, ReadFailed } from './source.ts'
 
-/** The owner can do something about these; for the others it helps to try again. */
+/** Problems that the owner can fix; for the others, retrying helps. */
 const FOR_OWNERS: readonly ProblemKind[] = ['link', 'file', 'bytes', 'frozen', 'takenDown']
 
-/** Why a file is not shown, and what to do next. */
+/** The reason why a file is not shown, and the next step. */
 export function Problem({ error, retry }: { error: ReadFailed; retry: () => void }) {
   const { title, text } = t.problems[error.kind ?? 'other']
   return (

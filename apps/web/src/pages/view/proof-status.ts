@@ -1,4 +1,4 @@
-// What the page may say of a proof. A proof is about bytes: it counts for this file only where the hashes are the same.
+// The status of a proof. A proof is about bytes: it counts for this file only if the hashes are equal.
 
 import type { InclusionProof } from '@svc/api/proofs'
 import { texts } from '#texts/view'
@@ -7,7 +7,7 @@ import type { OpenedFile } from './source.ts'
 
 const t = texts.proof
 
-/** What the gateway said: a proof, which may be anything, or why there is none. */
+/** The gateway's answer: an untrusted proof, or the reason why there is none. */
 export type Answer = 'hidden' | 'none' | 'failed' | { proof: unknown }
 
 export interface ProofStatus {
@@ -16,7 +16,7 @@ export interface ProofStatus {
   text: string
 }
 
-/** `computed`: the SHA-256 of the bytes that were received, in hex; null before they are all read. */
+/** `computed` is the SHA-256 of the received bytes in hex; null before all are read. */
 export function proofStatus(
   answer: Answer,
   { size, hash: recorded }: Pick<OpenedFile, 'size' | 'hash'>,
@@ -41,7 +41,7 @@ interface ReadProof {
   anchor: { block_time: number | null } | null
 }
 
-/** Null where the answer is none: nothing that a gateway sends may break the page. */
+/** Null if the answer is not a proof: no gateway answer may break the page. */
 function readProof(answer: unknown): ReadProof | null {
   const { file_entry, anchor } = fieldsOf(answer)
   const { size_bytes, content_hash } = fieldsOf(file_entry)

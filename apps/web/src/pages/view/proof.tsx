@@ -1,4 +1,4 @@
-// Whether the gateway says that the file is proven. The verify page does not take its word for it.
+// Shows whether the gateway reports the file as proven. The verify page checks it independently.
 
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
@@ -12,13 +12,13 @@ import type { OpenedFile } from './source.ts'
 
 const t = texts.proof
 
-/** The link of an owner who has changed it begins so, and is no receipt id. */
+/** The prefix of a rotated public link, which is not a receipt id. */
 const HANDLE = 'link_'
 
 interface ProofProps {
   id: string
   file: OpenedFile
-  /** Of the bytes that this page received, once they are all read. */
+  /** The hash of the received bytes, once all are read. */
   hash: Signal<string | null>
 }
 
@@ -36,11 +36,11 @@ export function Proof({ id, file, hash }: ProofProps) {
     )
     return () => controller.abort()
   }, [])
-  const saying = answer.value && proofStatus(answer.value, file, hash.value)
+  const proof = answer.value && proofStatus(answer.value, file, hash.value)
   return (
-    <Card title={t.title} aside={saying && <Status tone={saying.tone}>{saying.title}</Status>}>
+    <Card title={t.title} aside={proof && <Status tone={proof.tone}>{proof.title}</Status>}>
       <div class="stack" aria-live="polite">
-        <p>{saying?.text ?? t.loading}</p>
+        <p>{proof?.text ?? t.loading}</p>
         {hasReceipt && (
           <div>
             <p class="field-hint">{t.says}</p>

@@ -1,13 +1,12 @@
 // Reads the bytes of a file through its link, in ranges. Neither the uploader nor the gateway is trusted; the ETag
-// shows
-// when the file is replaced meanwhile.
+// shows when the file is replaced meanwhile.
 
 import { sha256Hex, sha256Stream } from '@svc/protocol/sha256'
 import { urlOf } from '../../address.ts'
 
-/** Enough to tell what a file is, and to show most texts whole. */
+/** Enough bytes to detect the kind of a file, and to show most texts completely. */
 const FIRST_BYTES = 256 * 1024
-/** How often a transfer that broke off is continued before the page says so. */
+/** The number of retries of an interrupted transfer before the page reports it. */
 const MAX_RETRIES = 2
 
 export type ProblemKind =
@@ -36,9 +35,9 @@ export interface OpenedFile {
   url: string
   filename: string
   size: number
-  /** As its uploader declared it; lower case, without parameters. */
+  /** The type that the uploader declared; lower case, without parameters. */
   type: string
-  /** The SHA-256 that the gateway has recorded, in hex; null before it has. */
+  /** The recorded SHA-256 in hex; null if the gateway has not recorded it yet. */
   hash: string | null
   etag: string | null
   modifiedAt: Date | null
@@ -46,7 +45,7 @@ export interface OpenedFile {
   head: Uint8Array
 }
 
-/** `id` is a receipt id, what the owner has put in its place, or that of an upload. */
+/** `id` is a receipt id, the id of a rotated public link, or the id of an upload. */
 export function publicFileUrl(id: string, filename: string): string {
   return urlOf(`/v1/r/${encodeURIComponent(id)}/f/${encodedName(filename)}`)
 }
@@ -58,7 +57,7 @@ export function encodedName(filename: string): string {
 export async function openFile(id: string, filename: string, signal: AbortSignal): Promise<OpenedFile> {
   const url = publicFileUrl(id, filename)
   const response = await request(url, { range: `bytes=0-${FIRST_BYTES - 1}` }, signal)
-  // An empty file has no range; what else is known of it takes another request.
+  // An empty file has no range; its metadata needs another request.
   if (response.status === 416 && response.headers.get('content-range') === 'bytes */0')
     return factsOf(url, filename, await request(url, {}, signal, 'HEAD'), new Uint8Array())
   if (!response.ok) throw await problemOf(response)
@@ -103,7 +102,7 @@ export async function readBytes(file: OpenedFile, start: number, end: number, re
   return bytes
 }
 
-/** Reads all of the file and keeps none of it. */
+/** Hashes a file without storing it. */
 export async function hashOf(file: OpenedFile, { signal, onProgress }: Reading): Promise<string> {
   const hash = sha256Stream()
   hash.update(file.head)
@@ -116,14 +115,14 @@ export async function hashOf(file: OpenedFile, { signal, onProgress }: Reading):
   return hash.hex()
 }
 
-/** Browsers have no `crypto.subtle` on pages without TLS. */
+/** Hashes without `crypto.subtle`, which browsers lack on pages without TLS. */
 export async function hashBytes(bytes: Uint8Array): Promise<string> {
   if (!globalThis.crypto.subtle) return sha256Hex(bytes)
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>))
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
-/** A transfer that breaks off is continued where it stopped. */
+/** Reads in pieces; an interrupted transfer resumes where it stopped. */
 async function* pieces(file: OpenedFile, start: number, end: number, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   let at = start
   let retries = 0
@@ -170,7 +169,7 @@ async function request(url: string, headers: Record<string, string>, signal: Abo
   }
 }
 
-/** An answer that is longer than it was asked for is cut. */
+/** Reads at most `max` bytes of an answer that may be too long. */
 async function firstBytes(response: Response, max: number): Promise<Uint8Array> {
   const bytes = new Uint8Array(max)
   const reader = response.body!.getReader()

@@ -1,4 +1,4 @@
-// Text, of which a long one is read part by part. It is shown as it is: markup in it stays text.
+// Shows text, in parts if it is long. Markup in it stays text.
 
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
@@ -11,14 +11,14 @@ import { Lazy } from './lazy.tsx'
 import { Problem } from './problem.tsx'
 import { hashBytes, type ReadFailed, readBytes } from './source.ts'
 
-/** Read at a time; the first part comes with the first answer. */
+/** The size of a part; the first answer contains the first part. */
 const PART_BYTES = 1024 * 1024
-/** A longer text makes a browser slow. */
+/** The limit: a longer text makes browsers slow. */
 const MAX_BYTES = 8 * PART_BYTES
-/** Colours take an element for each word. */
+/** The limit of highlighting, which needs an element for each word. */
 const MAX_COLOURED = 150_000
 
-/** What makes source look like other source. */
+/** Direction characters, which can make source code look like different code. */
 const DIRECTIONS = /[\u202a-\u202e\u2066-\u2069]/
 
 const loadHighlight = () => import('./highlight.tsx')
@@ -32,12 +32,12 @@ export function TextFile({ charset, isMarkdown, ...props }: ContentProps & { cha
   const running = useSignal(new AbortController())
   useEffect(() => () => running.value.abort(), [])
   const shown = bytes.value
-  const isWhole = shown.length >= file.size
+  const isComplete = shown.length >= file.size
   useEffect(() => {
-    // A text that came whole with the first answer is compared like every such file.
-    if (isWhole && shown !== file.head)
+    // Compare the hash of a text that the first answer contains completely.
+    if (isComplete && shown !== file.head)
       void hashBytes(shown).then((hash) => running.value.signal.aborted || onHash(hash))
-  }, [isWhole])
+  }, [isComplete])
 
   const loadMore = async () => {
     isLoading.value = true
@@ -53,15 +53,15 @@ export function TextFile({ charset, isMarkdown, ...props }: ContentProps & { cha
     isLoading.value = false
   }
 
-  // A character that is cut at the end waits for the next part.
-  const text = new TextDecoder(charset).decode(shown, { stream: !isWhole })
+  // An incomplete character at the end waits for the next part.
+  const text = new TextDecoder(charset).decode(shown, { stream: !isComplete })
   const source = <Source text={text} language={languageOf(file.filename, file.type)} />
   return (
     <div class="stack">
       {isHtml(file.type, file.filename) && <p class="view-note">{t.text.isHtml}</p>}
       {DIRECTIONS.test(text) && <p class="view-note view-warning">{t.text.directions}</p>}
       {charset === 'windows-1252' && <p class="view-note">{t.text.charset}</p>}
-      {isMarkdown && isWhole && text.length < MAX_COLOURED ? (
+      {isMarkdown && isComplete && text.length < MAX_COLOURED ? (
         <Tabs
           label={t.markdown.label}
           tabs={[
@@ -75,7 +75,7 @@ export function TextFile({ charset, isMarkdown, ...props }: ContentProps & { cha
       {problem.value && (
         <Problem error={problem.value} retry={problem.value.kind === 'changed' ? reopen : () => void loadMore()} />
       )}
-      {!isWhole && (
+      {!isComplete && (
         <div class="row" role="status">
           <span>{t.text.part(shown.length, file.size)}</span>
           {shown.length >= MAX_BYTES ? (
@@ -113,7 +113,7 @@ function Source({ text, language }: { text: string; language: string | null }) {
       </label>
       <section
         class={`view-frame view-text${isWrapped.value ? ' view-wrapped' : ''}`}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard.
         tabIndex={0}
         aria-label={t.text.label}
       >
@@ -134,7 +134,7 @@ function isHtml(type: string, filename: string): boolean {
   return /html/.test(type) || /^x?html?$/.test(extensionOf(filename))
 }
 
-/** As the highlighter calls them; null for prose. */
+/** The highlighter's name of the language; null for prose. */
 function languageOf(filename: string, type: string): string | null {
   const name = filename.slice(filename.lastIndexOf('/') + 1)
   if (/^(makefile|gnumakefile)$/i.test(name)) return 'makefile'

@@ -1,4 +1,4 @@
-// The other files of an upload. Its link opens nothing else of the locker.
+// The other files of an upload. Its link opens no other files of the locker.
 
 import { useSignal } from '@preact/signals'
 import type { UploadSessionStatus } from '@svc/api/upload-sessions'
@@ -13,7 +13,7 @@ import { encodedName, publicFileUrl } from './source.ts'
 
 const t = texts.upload
 
-/** Receipt ids and the ids of public links begin otherwise. */
+/** Whether an id is an upload id, by its prefix. */
 export function isUploadId(id: string): boolean {
   return id.startsWith('us_')
 }
@@ -83,7 +83,7 @@ function UploadedFile({ id, file: { filename, state, received_bytes }, isShown }
   )
 }
 
-/** The second half of the id is a secret that reads the session, and cannot upload. */
+/** Reads the session. The second half of the id is a secret for reading; it cannot upload. */
 function readUpload(id: string, signal: AbortSignal): Promise<UploadSessionStatus> {
   const [session = '', token = ''] = id.split('.')
   const headers = { 'x-upload-token': token }

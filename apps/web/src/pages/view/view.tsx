@@ -1,5 +1,4 @@
-// Shows a file of a public link or of an upload. Strangers stored it: nothing of it becomes part of this document
-// except
+// Shows a file of a public link or of an upload. The file is untrusted: it enters this document only
 // as text, pictures, sound and drawn pages.
 
 import { type Signal, useSignal } from '@preact/signals'
@@ -96,7 +95,7 @@ function Head({ id, filename, file }: { id: string; filename: string; file: Open
 interface ShownProps {
   id: string
   file: OpenedFile
-  /** Of the bytes, once they are all read. */
+  /** The hash of the bytes, once all are read. */
   hash: Signal<string | null>
   reopen: () => void
 }

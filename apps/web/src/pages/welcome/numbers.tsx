@@ -13,7 +13,7 @@ const REFRESH_MS = 60_000
 const stats = resource<Stats>('/v1/stats')
 const log = resource<LogState>('/v1/log')
 
-/** Read again each minute while the page is seen. */
+/** The numbers, refreshed each minute while the page is visible. */
 export function Numbers() {
   useEffect(() => {
     const load = () => Promise.all([stats.load(), log.load()])

@@ -1,4 +1,4 @@
-// What the service does, from left to right and down: pay, receipt, locker, root, chain, check.
+// The picture of the service, from left to right and down: pay, receipt, locker, root, chain, check.
 
 import type { ComponentChildren } from 'preact'
 import { texts } from '#texts/welcome'

@@ -1,5 +1,5 @@
-// A chart with what belongs to it: a legend that switches series, a reading that follows the pointer or the arrow keys,
-// and the same numbers as a table and as CSV.
+// A chart with a legend that toggles series, a reading that follows the pointer or the arrow keys, and the same numbers
+// as a table and as CSV.
 
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
@@ -22,7 +22,7 @@ interface ChartProps extends ChartData {
   stepSeconds: number
   formatValue: (value: number) => string
   isBytes?: boolean
-  /** Of the file, without its ending. */
+  /** The name of the CSV file, without its ending. */
   fileName: string
 }
 
@@ -162,7 +162,7 @@ function valueText(value: number | null, formatValue: (value: number) => string)
   return value === null ? t.unknown : formatValue(value)
 }
 
-/** The canvas knows no custom properties: an element of that colour tells it. */
+/** The computed colour of an element, because a canvas cannot read custom properties. */
 function colour(element: Element | null | undefined): string {
   return element ? getComputedStyle(element).color : ''
 }

@@ -5,14 +5,14 @@ import 'uplot/dist/uPlot.min.css'
 
 interface Drawing {
   kind: 'bars' | 'lines'
-  /** First the times, then each series, as drawn: stacked bars from the tallest to the lowest. */
+  /** The times, then each series in drawing order: stacked bars from the tallest to the lowest. */
   data: (number | null)[][]
   colours: string[]
   text: string
   line: string
   font: string
   height: number
-  /** Of a bar. */
+  /** The duration of a bar. */
   stepSeconds: number
   isBytes: boolean
   formatValue: (value: number) => string
@@ -42,7 +42,7 @@ export function draw(into: HTMLElement, drawing: Drawing): Drawn {
       legend: { show: false },
       cursor: { y: false, drag: { x: false, y: false }, points: { show: kind === 'lines', size: 7 } },
       scales: {
-        // Of the data: uPlot takes a single point for the first of 1000 days.
+        // The range of the data: for a single point, uPlot would show 1000 days.
         x: { range: () => [first - margin, last + margin] },
         y: { range: (_, _min, max) => [0, max > 0 ? max * 1.08 : 1] },
       },
@@ -89,7 +89,7 @@ const TIME = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit',
 const DATE = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric', timeZone: 'UTC' })
 const MONTH = new Intl.DateTimeFormat('en', { month: 'short', year: 'numeric', timeZone: 'UTC' })
 
-/** In a day the hour, in a year the month, else the date. */
+/** Labels with the hour within a day, the month within a year, or else the date. */
 function timeLabels(_: uPlot, ticks: number[], __: number, ___: number, step: number): string[] {
   return ticks.map((tick) => {
     const isMidnight = tick % DAY === 0

@@ -1,18 +1,18 @@
-// The numbers of a chart: what is stacked on what, and what a point says.
+// The numbers of a chart: stacking, and the values at a point.
 
 export interface Series {
   label: string
-  /** One for each time; null where nothing is known. */
+  /** One value per time; null if unknown. */
   values: readonly (number | null)[]
 }
 
 export interface ChartData {
-  /** Unix seconds, rising. For bars, when each begins. */
+  /** Unix seconds, ascending. For bars, the start of each. */
   times: readonly number[]
   series: readonly Series[]
 }
 
-/** Of those that are shown, each on top of the ones before; the others are empty. */
+/** Stacks each shown series on the previous ones; hidden series are empty. */
 export function stack(series: readonly Series[], isShown: (index: number) => boolean): (number | null)[][] {
   let below: number[] = []
   return series.map(({ values }, index) => {
@@ -26,7 +26,7 @@ export function sum(values: readonly (number | null)[]): number {
   return values.reduce<number>((total, value) => total + (value ?? 0), 0)
 }
 
-/** The names beyond `most` become one: a chart has six colours. */
+/** Merges the series beyond `most` into one, because a chart has six colours. */
 export function largest(series: readonly Series[], most: number, other: string): Series[] {
   const sorted = [...series].sort((a, b) => sum(b.values) - sum(a.values))
   if (sorted.length <= most) return sorted

@@ -107,7 +107,7 @@ function Budgets({ budgets }: Pick<AdminOverview, 'budgets'>) {
   )
 }
 
-/** Green, then yellow, then red, as browsers have it. */
+/** A meter that turns from green to yellow to red. */
 function Used({ name, used, of }: { name: string; used: number; of: number }) {
   return <meter min={0} max={of} low={of * 0.5} high={of * 0.8} optimum={0} value={used} aria-label={t.usedOf(name)} />
 }

@@ -1,4 +1,4 @@
-// What is wrong, from what the gateway says of itself. The worst first.
+// The problems that the gateway reports about itself, the worst first.
 
 import type { AdminOverview, AuditLog } from '@svc/api/operations'
 import { texts } from '#texts/admin'
@@ -6,13 +6,13 @@ import { sol } from '../amounts.ts'
 
 const t = texts.overview
 
-/** An attestation normally takes seconds; the queue tries for longer than this before it gives up. */
+/** An attestation normally takes seconds; the queue retries for longer than this. */
 const LATE_SECONDS = 3_600
 
 export interface Finding {
   tone: 'bad' | 'warn'
   text: string
-  /** The section that tells more, as a link. */
+  /** A link to the section with details. */
   to: string
 }
 

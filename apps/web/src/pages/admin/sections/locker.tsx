@@ -1,4 +1,4 @@
-// One locker, and what may be done to it by hand.
+// One locker, and the admin actions on it.
 
 import { useSignal } from '@preact/signals'
 import type { AdminLocker, AdminLockerDetails } from '@svc/api/operations'

@@ -20,7 +20,7 @@ import { LockerState, OneLocker } from './locker.tsx'
 const t = texts.lockers
 const HOUR = 3_600
 const SLOWLY_MS = 60_000
-/** As the gateway has it. */
+/** The same limit as in the gateway. */
 const MIN_QUERY = 3
 
 export function Lockers({ mayAct }: SectionProps) {
@@ -42,7 +42,7 @@ export function Lockers({ mayAct }: SectionProps) {
   )
 }
 
-/** What is wrong with the text, if anything is. */
+/** Opens the search, or returns the problem with the text. */
 function find(wanted: string): string | null {
   if (wanted.length < MIN_QUERY) return t.short
   location.hash = linkTo('lockers', { q: wanted })

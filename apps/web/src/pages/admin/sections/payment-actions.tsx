@@ -1,4 +1,4 @@
-// A payment that no receipt uses is attached to a quote, or refunded.
+// Actions for a payment that no receipt uses: attach it to a quote, or record a refund.
 
 import { useSignal } from '@preact/signals'
 import type { AdminPayment } from '@svc/api/operations'
@@ -28,7 +28,7 @@ type Arrival = Pick<
   'asset' | 'received_raw' | 'received_amount' | 'claimed_raw' | 'refunded_raw'
 >
 
-/** What neither receipts nor refunds account for. */
+/** The amount that neither receipts nor refunds account for. */
 function leftOf({ received_raw, claimed_raw, refunded_raw }: Arrival): bigint {
   return BigInt(received_raw) - BigInt(claimed_raw) - BigInt(refunded_raw)
 }
@@ -78,7 +78,7 @@ function isQuote(text: string): boolean {
 interface RecordProps {
   payment: Pick<AdminPayment, 'network' | 'tx'>
   left: readonly Arrival[]
-  /** One that is decided and not yet sent; null for a new one. */
+  /** A refund that is decided but not yet sent; null for a new one. */
   refund: AdminPayment['refund']
 }
 

@@ -121,7 +121,7 @@ function FindPayment({ network, tx }: { network: string; tx: string }) {
   )
 }
 
-/** The form of a transaction tells its chain. */
+/** The chain of a transaction, from its form. */
 function networkOf(tx: string, chosen: string, known: readonly string[]): string {
   if (chosen) return chosen
   const family = tx.startsWith('0') ? 'evm' : 'primary'

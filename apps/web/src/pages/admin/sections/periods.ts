@@ -12,7 +12,7 @@ type Bucket = keyof typeof STEP_SECONDS
 export type Dimension = 'asset' | 'provider' | 'network'
 export type Measure = 'price_usd' | 'purchases' | 'units'
 
-/** Few enough bars to be told apart. */
+/** The bucket size that gives a readable number of bars. */
 export function bucketOf({ from, to }: { from: number; to: number }): Bucket {
   const days = (to - from) / DAY
   if (days <= 3) return 'hour'
@@ -39,7 +39,7 @@ function measured(period: SalesPeriod, measure: Measure): number {
 /** The Monday before the epoch. */
 const MONDAY = -3 * DAY
 
-/** When each period of the range begins, empty ones included. */
+/** The start of each period in the range, including empty ones. */
 export function startsOf({ from, to, bucket }: Pick<AdminSales, 'from' | 'to' | 'bucket'>): number[] {
   const step = STEP_SECONDS[bucket]
   const offset = bucket === 'week' ? MONDAY : 0
@@ -54,7 +54,7 @@ interface Total extends Pick<SalesPeriod, 'network' | 'asset' | 'provider'> {
   purchases: number
   renewals: number
   units: number
-  /** In display units: a sum of decimal texts. */
+  /** The sum in display units. */
   paid: string
   usd: number
 }

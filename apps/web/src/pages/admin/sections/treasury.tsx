@@ -13,7 +13,7 @@ import { chosenRange, RangePicker } from '../range.tsx'
 import { rangeQuery } from '../time-range.ts'
 
 const t = texts.treasury
-/** Balances are asked of the chains. */
+/** A slow interval, because balances come from the chains. */
 const EVERY_MS = 60_000
 
 export function Treasury() {

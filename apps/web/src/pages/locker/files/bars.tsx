@@ -1,4 +1,4 @@
-// What stands above the list: the way to the folder, search, uploading, and what is selected or about to be deleted.
+// The bars above the list: the folder path, search, uploads, the selection and pending deletions.
 
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
@@ -18,7 +18,7 @@ interface ToolbarProps {
   folder: string
   search: Signal<string>
   listing: Listing
-  /** Null: files are uploaded as they are. */
+  /** Null if files are uploaded without encryption. */
   encryption: KeyKind | null
   canUpload: boolean
   onFolder: (folder: string) => void
@@ -121,7 +121,7 @@ function Picker({ label, icon, isPrimary, isFolder, isDisabled, onFiles }: Picke
         onChange={({ currentTarget }) => {
           const { files } = currentTarget
           if (files) onFiles(chosenByPicker(files))
-          // So that the same file can be chosen again.
+          // Reset, so that the same file can be chosen again.
           currentTarget.value = ''
         }}
       />
@@ -131,7 +131,7 @@ function Picker({ label, icon, isPrimary, isFolder, isDisabled, onFiles }: Picke
 
 interface SelectionBarProps {
   selection: Selection
-  /** Null where only folders are selected. */
+  /** Null if only folders are selected. */
   onDownload: (() => void) | null
   onDelete: () => void
 }
@@ -155,7 +155,7 @@ export function SelectionBar({ selection, onDownload, onDelete }: SelectionBarPr
 
 const UNREADABLE_SHOWN = 5
 
-/** What was chosen and could not be read; the rest is uploaded. */
+/** Lists chosen files that could not be read; the rest is uploaded. */
 export function UnreadableNote({ paths }: { paths: Signal<readonly string[]> }) {
   const { length } = paths.value
   if (length === 0) return null

@@ -1,4 +1,4 @@
-// The files of a locker: the list, uploads, and what is done with files.
+// The files of a locker: the list, uploads, and actions on files.
 
 import { useSignal } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
@@ -33,7 +33,7 @@ import './files.css'
 type FileOf = Extract<Entry, { kind: 'file' }>
 type Open =
   | { what: 'details' | 'share' | 'rename'; entry: FileOf }
-  /** After the key, the file that it is for is shown again. */
+  /** `afterwards`: the dialog to show again after the key is given. */
   | { what: 'key'; purpose: KeyPurpose; afterwards: Open | null }
 
 interface Question {
@@ -69,7 +69,7 @@ export function FileBrowser({ session }: { session: LockerSession }) {
   useEffect(() => parts.leave, [parts])
 
   const { attestation, last_manifest_change_at, restriction } = session.facts.value
-  // A locker that the operator has frozen or taken down takes no writes.
+  // A locker that the gateway's admin has frozen or taken down accepts no writes.
   const canUpload = !restriction
   // Whether the newest statement is about exactly these files: only the gateway knows.
   useEffect(() => {
@@ -155,7 +155,7 @@ export function FileBrowser({ session }: { session: LockerSession }) {
     if (entries.length > 0) deletions.remove(entries)
   }
 
-  /** As they are listed now; those that are not loaded any more, as they were selected. */
+  /** The selected entries as listed now, or as they were selected if they are no longer loaded. */
   const selected = () =>
     [...selection.entries.value.values()].map((entry) => {
       const row = listing.rowOf(entry.name)
@@ -266,7 +266,7 @@ export function FileBrowser({ session }: { session: LockerSession }) {
     if (open.value && 'entry' in open.value) open.value = { what, entry: open.value.entry }
   }
 
-  /** A dialog that another one took the place of closes, too. */
+  /** Closes a dialog unless another one has replaced it. */
   function closeIf(what: Open['what']): void {
     if (open.value?.what === what) close()
   }

@@ -1,6 +1,6 @@
-// Deletions wait for some seconds, in which they can be undone. They are sent when the time is over, when another
-// deletion begins, and when the page is hidden or left: somebody who deletes and closes the page means it. What is
-// deleted is what was there at the click, file by file: newer bytes under the same names stay (T-17).
+// Deletions can be undone for some seconds. They are sent after that time, when another deletion begins, and when the
+// page is hidden or left: a user who deletes and closes the page means it. They delete exactly the files at the time of
+// the click: newer files under the same names stay (T-17).
 
 import { type Signal, signal } from '@preact/signals'
 import type { FileEntry } from '@svc/api/file-entries'
@@ -16,30 +16,30 @@ const PAGE = 500
 interface Deletion {
   /** Files, and folders with a slash at the end, as they were selected. */
   names: ReadonlySet<string>
-  /** All files of them, as they were at the click. */
+  /** All their files at the time of the click. */
   files: Promise<readonly FileEntry[]>
-  /** Names that were taken out again. */
+  /** Names that were removed from the deletion. */
   released: Set<string>
-  /** Requests that are out, by name. */
+  /** Requests in progress, by name. */
   sending: Map<string, Promise<void>>
-  /** When it is sent. */
+  /** The time when it is sent. */
   at: number
 }
 
 export interface Deletions {
   readonly pending: Signal<Pick<Deletion, 'names' | 'at'> | null>
-  /** Names that the list leaves out: about to be deleted, or being deleted. */
+  /** Names that the list hides: deletion is pending or in progress. */
   readonly hidden: Signal<ReadonlySet<string>>
   readonly failed: Signal<{ files: number; error: unknown } | null>
-  /** How many files of the last deletion were changed since the click, and stay. */
+  /** The number of files of the last deletion that stay because they changed after the click. */
   readonly kept: Signal<number>
   remove(entries: readonly Entry[]): void
   undo(): void
-  /** Sends what waits now. */
+  /** Sends pending deletions now. */
   flush(): Promise<void>
-  /** Whether this file is about to be deleted, by its name or with its folder. */
-  isLeaving(filename: string): boolean
-  /** Files of these names are to stay, whatever was ordered before. Resolves when no request for them is out. */
+  /** Whether the deletion of this file, or of its folder, is pending. */
+  isPending(filename: string): boolean
+  /** Cancels the deletion of these names. Resolves when no request for them is in progress. */
   release(filenames: readonly string[]): Promise<void>
   /** Flushes when the page is hidden or left. */
   watchPage(): () => void
@@ -85,7 +85,7 @@ export function createDeletions(client: Client, locker: Locker, onDeleted: () =>
         await client.remove(locker, filename, expected)
       } catch (error) {
         if (isGatewayError(error, 'PRECONDITION_FAILED')) changed++
-        // Somebody else has deleted it, which is as good.
+        // Someone else has already deleted the file.
         else if (!isGatewayError(error, 'FILE_NOT_FOUND')) {
           refused++
           reason = error
@@ -122,7 +122,7 @@ export function createDeletions(client: Client, locker: Locker, onDeleted: () =>
       failed.value = null
       kept.value = 0
       const files = filesOf(client, locker, entries)
-      // The failure is told when they are to be deleted.
+      // The failure is reported when they are deleted.
       files.catch(() => {})
       const names = new Set(entries.map(({ name }) => name))
       setPending({ names, files, released: new Set(), sending: new Map(), at: Date.now() + UNDO_MS })
@@ -133,7 +133,7 @@ export function createDeletions(client: Client, locker: Locker, onDeleted: () =>
       setPending(null)
     },
     flush,
-    isLeaving: (filename) => ordered().some((deletion) => covers(deletion, filename)),
+    isPending: (filename) => ordered().some((deletion) => covers(deletion, filename)),
     async release(filenames) {
       for (const { released } of ordered()) for (const filename of filenames) released.add(filename)
       const { value } = pending
@@ -149,7 +149,7 @@ export function createDeletions(client: Client, locker: Locker, onDeleted: () =>
       const leave = () => void (document.hidden && flush())
       const ask = (event: BeforeUnloadEvent) => {
         if (!pending.value) return
-        // The question gives the requests the time to go out.
+        // The browser's question gives the requests time to be sent.
         event.preventDefault()
         void flush()
       }
@@ -172,7 +172,7 @@ function covers({ names, released }: Deletion, filename: string): boolean {
   return false
 }
 
-/** The files themselves, and all that is in the folders now. */
+/** The files, and all current files of the folders. */
 async function filesOf(client: Client, locker: Locker, entries: readonly Entry[]): Promise<FileEntry[]> {
   const files: FileEntry[] = []
   for (const entry of entries) {

@@ -1,4 +1,4 @@
-// All about one file, and what can be done with it.
+// The details of one file, and its actions.
 
 import { useSignal } from '@preact/signals'
 import type { FileEntry } from '@svc/api/file-entries'
@@ -45,7 +45,7 @@ export function FileDetails({
   const { filename, size_bytes, content_hash, content_type, uploaded_at } = file
   const lockerId = session.locker.locker_id
   const { public_link, receipt_id } = session.facts.value
-  // Gateways before public links could be closed say nothing.
+  // Gateways without closable public links do not report it.
   const linkId = public_link ? public_link.id : receipt_id
   const hasBytes = uploaded_at !== null
   const kind = hasBytes ? previewKind(lockerId, file) : null

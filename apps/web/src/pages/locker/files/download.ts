@@ -1,5 +1,5 @@
-// Downloads to disk. What is saved was checked against the recorded hash to its last byte, wherever the browser lets a
-// page write a file; a very large file without that goes by a short-lived address of the gateway.
+// Downloads to disk. Saved files are checked completely against the recorded hash if the browser lets pages write files.
+// Otherwise, the browser itself downloads very large files from a short-lived address of the gateway.
 
 import type { FileEntry } from '@svc/api/file-entries'
 import { fileUrls } from '@svc/api/files'
@@ -8,7 +8,7 @@ import { urlOf } from '../../../address.ts'
 import type { LockerSession } from '../session.ts'
 import { hasOpeningKey, openDownload } from './encryption.ts'
 
-/** More than this is not gathered in memory. */
+/** Larger files are not collected in memory. */
 const IN_MEMORY_BYTES = 256 * 1024 * 1024
 
 export type DownloadOutcome = 'saved' | 'decrypted' | 'by-browser' | 'cancelled'
@@ -35,14 +35,14 @@ export async function downloadFile(
   const name = basename(filename)
   const isOpening = hasOpeningKey(locker.locker_id)
   const picker = globalThis as Partial<SavePicker>
-  // The browser asks for the place first: only a click may do that.
+  // Ask for the location first: the browser allows that only after a click.
   if (isLarge && picker.showSaveFilePicker) {
     const place = await picker
       .showSaveFilePicker({ suggestedName: isOpening ? plainName(name) : name })
       .catch(() => null)
     if (!place) return 'cancelled'
     const { download, isDecrypted } = await open()
-    // Aborted on an error: then nothing is saved.
+    // An error aborts the writer, so nothing is saved.
     await download.stream.pipeTo(await place.createWritable(), { signal })
     return isDecrypted ? 'decrypted' : 'saved'
   }
@@ -71,7 +71,7 @@ function follow(address: string, name: string): void {
   link.click()
 }
 
-/** Of this page's own host: what an answer names as an address is used for its token alone. */
+/** A short URL on this page's own host: only the token of the gateway's address is used. */
 export async function shortUrl(client: Client, locker_id: string, filename: string, ttl_min = 30): Promise<string> {
   const { body } = await client.call(fileUrls, { params: { locker_id }, body: { filenames: [filename], ttl_min } })
   const token = /\/f\/([A-Za-z0-9_.~-]+)$/.exec(body.urls[0]?.download_url ?? '')?.[1]

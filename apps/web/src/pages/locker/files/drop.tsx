@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { texts as t } from '#texts/files'
 import { type Chosen, chosenByDrop } from './uploads/dropped.ts'
 
-/** Takes files and folders that are dropped on the list, before the page takes them for bundles. */
+/** Accepts files and folders that are dropped on the list, before the page treats them as bundles. */
 export function FileDrop({
   children,
   canUpload,
@@ -19,7 +19,7 @@ export function FileDrop({
     event.preventDefault()
     event.stopPropagation()
     if (canUpload) isOver.value = true
-    // Then nothing is dropped here, and the page takes nothing either.
+    // Ignore the drop here and on the page.
     else event.dataTransfer.dropEffect = 'none'
   }
   const leave = (event: DragEvent) => {
@@ -33,7 +33,7 @@ export function FileDrop({
     onFiles(chosenByDrop(event.dataTransfer))
   }
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the same can be done with the buttons for files and folders.
+    // biome-ignore lint/a11y/noStaticElementInteractions: the buttons for files and folders do the same.
     <div
       class={isOver.value ? 'files-drop files-drop-over' : 'files-drop'}
       onDragOver={over}

@@ -1,6 +1,5 @@
-// The keys that this page encrypts and decrypts with, each for the locker it was given for. They are in memory only,
-// and
-// gone when the page is locked (T-68).
+// The keys for encryption and decryption, each for one locker. They are in memory only, and deleted when the page is
+// locked (T-68).
 
 import { signal } from '@preact/signals'
 import type { Download } from '@svc/sdk'
@@ -10,7 +9,7 @@ import type { Encrypt } from './uploads/upload-list.ts'
 
 export type KeyKind = 'wallet' | 'passphrase' | 'identity'
 
-/** Keys to encrypt with open files as well. */
+/** A key for encryption also decrypts. */
 export type KeyPurpose = 'encrypt' | 'decrypt'
 
 interface ChosenKey {
@@ -18,7 +17,7 @@ interface ChosenKey {
   key: EncryptionKey
 }
 
-/** By locker. */
+/** The keys by locker. */
 type Keys = Record<KeyPurpose, ReadonlyMap<string, ChosenKey>>
 
 const NONE: Keys = { encrypt: new Map(), decrypt: new Map() }
@@ -30,7 +29,7 @@ endWithLock(() => {
   locks++
 })
 
-/** What files for this locker are encrypted with; null: they are uploaded as they are. */
+/** The kind of key that encrypts files of this locker; null without encryption. */
 export function encryptionKind(lockerId: string): KeyKind | null {
   return keys.value.encrypt.get(lockerId)?.kind ?? null
 }
@@ -63,7 +62,7 @@ export interface KeyInput {
   kind: KeyKind
   /** A passphrase or the text of an age key file. */
   secret: string
-  /** Age keys of others, apart by white space. */
+  /** Age recipients of others, separated by white space. */
   recipients: string
 }
 
@@ -71,7 +70,7 @@ export interface KeyInput {
 export async function giveKey(session: LockerSession, purpose: KeyPurpose, input: KeyInput): Promise<void> {
   const before = locks
   const chosen = { kind: input.kind, key: await readKey(session, input) }
-  // The page was locked while a wallet was asked.
+  // The page was locked while the wallet asked its user.
   if (locks !== before) return
   keys.value = { ...keys.value, [purpose]: new Map(keys.value[purpose]).set(session.locker.locker_id, chosen) }
 }
@@ -100,7 +99,7 @@ async function readKey({ signer, locker }: LockerSession, input: KeyInput): Prom
   }
 }
 
-/** With the key of this moment; null while nothing is to be encrypted. */
+/** Encrypts with the current key; null without encryption. */
 export function encryptNow(lockerId: string): Encrypt | null {
   const chosen = keys.value.encrypt.get(lockerId)
   if (!chosen) return null
@@ -112,12 +111,12 @@ export function encryptNow(lockerId: string): Encrypt | null {
 
 export interface OpenedDownload {
   download: Download
-  /** Whether the bytes are encrypted, and stay so. */
+  /** Whether the bytes are encrypted and stay encrypted. */
   isEncrypted: boolean
   isDecrypted: boolean
 }
 
-/** Decrypts what is encrypted, by its content, if there is a key for this locker. Rejects if none fits. */
+/** Decrypts encrypted content if there is a key for this locker. Rejects if the key does not fit. */
 export async function openDownload(lockerId: string, download: Download): Promise<OpenedDownload> {
   const { decryptedDownload, sniffed } = await import('@svc/sdk/encryption')
   const opening = openingKeys(lockerId)

@@ -1,12 +1,12 @@
-// The folder that is shown is in the address behind the hash, `#files/photos/2026`, so that the way back leads through
-// folders and a reload stays where it was.
+// The current folder is in the hash of the address, `#files/photos/2026`, so that the back button goes through folders
+// and a reload shows the same folder.
 
 import { signal } from '@preact/signals'
 import { safeDecode } from '../../../address.ts'
 
 const TAB = '#files/'
 
-/** With a slash at its end; empty for the whole locker. */
+/** Ends with a slash; empty for the top folder. */
 export const folder = signal(folderHere())
 
 export function openFolder(next: string): void {
@@ -15,10 +15,10 @@ export function openFolder(next: string): void {
   folder.value = next
 }
 
-/** Follows the address as long as the list is shown. */
+/** Updates the folder from the address while the list is shown. */
 export function followAddress(): () => void {
   const follow = () => {
-    // Other tabs of the page have the hash meanwhile.
+    // Other tabs of the page use the hash in the meantime.
     if (location.hash === '' || location.hash.startsWith('#files')) folder.value = folderHere()
   }
   follow()

@@ -1,4 +1,4 @@
-// The list as a grid of rows, of which only those in sight are drawn. Arrow keys move, Space selects, Enter opens.
+// The list as a grid that renders only the visible rows. Arrow keys move, Space selects, Enter opens.
 
 import { useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
@@ -27,7 +27,7 @@ export function FileGrid({ listing, selection, hidden, facts, onOpen, onDelete }
   const top = useSignal(0)
   const viewPx = useSignal(600)
   const rowPx = useSignal(matchMedia(PHONE).matches ? PHONE_ROW_PX : ROW_PX)
-  /** The row, and what was in it: a list that changes takes the focus along with the entry. */
+  /** The focused row and its entry: when the list changes, the focus moves with the entry. */
   const focus = useSignal<{ row: number; name: string | null }>({ row: 0, name: null })
   const wantsFocus = useRef(false)
   const scrolledTo = useRef(0)
@@ -56,7 +56,7 @@ export function FileGrid({ listing, selection, hidden, facts, onOpen, onDelete }
     }
   }, [])
 
-  // Another place begins at its top.
+  // Another folder or search starts at the top.
   const { folder, search } = listing.place.value
   useEffect(() => {
     focus.value = { row: 0, name: null }
@@ -67,7 +67,7 @@ export function FileGrid({ listing, selection, hidden, facts, onOpen, onDelete }
     if (rows > 0) listing.need(first, Math.max(first, end - 1))
   }, [first, end, rows, version, folder, search, listing.sorting.value])
 
-  // A row that moves, or whose entry is gone, loses the focus.
+  // A row that moves, or whose entry disappears, loses the focus.
   const hadFocus = box.current?.contains(document.activeElement) && document.activeElement !== box.current
   useLayoutEffect(() => {
     if (!box.current || (!wantsFocus.current && !(hadFocus && !box.current.contains(document.activeElement)))) return
@@ -89,7 +89,7 @@ export function FileGrid({ listing, selection, hidden, facts, onOpen, onDelete }
     scrolledTo.current = element.scrollTop
     const sight = rowsInSight(geometry, next)
     const active = document.activeElement?.closest<HTMLElement>('[data-row]')
-    // A row that is drawn no more would take the focus with it.
+    // A row that is no longer rendered would lose the focus.
     if (
       active &&
       element.contains(active) &&
@@ -136,7 +136,7 @@ export function FileGrid({ listing, selection, hidden, facts, onOpen, onDelete }
   const names = new Set<string>()
   for (let row = first; row < end; row++) {
     const entry = listing.entryAt(row)
-    // While a changed list is read again, two pages may have the same entry.
+    // While a changed list is reloaded, two pages may contain the same entry.
     const isFirst = entry !== null && names.size < names.add(entry.name).size
     shown.push(
       <EntryRow
@@ -147,7 +147,7 @@ export function FileGrid({ listing, selection, hidden, facts, onOpen, onDelete }
         facts={facts}
         isFocusable={row === Math.max(first, Math.min(focusedRow, end - 1))}
         isSelected={entry !== null && selection.entries.value.has(entry.name)}
-        isLeaving={entry !== null && hidden.has(entry.name)}
+        isPending={entry !== null && hidden.has(entry.name)}
         onFocus={() => {
           focus.value = { row, name: entry?.name ?? null }
         }}
@@ -162,7 +162,7 @@ export function FileGrid({ listing, selection, hidden, facts, onOpen, onDelete }
   }
 
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a table cannot leave out rows and scroll by itself.
+    // biome-ignore lint/a11y/useSemanticElements: a table cannot skip rows and scroll separately.
     <div
       class="files-grid"
       role="grid"
@@ -204,16 +204,16 @@ function Head({ listing }: { listing: Listing }) {
     listing.sorting.value = { key: column, isDescending: key === column && !isDescending }
   }
   return (
-    // biome-ignore lint/a11y/useSemanticElements: as the grid.
+    // biome-ignore lint/a11y/useSemanticElements: part of the grid.
     <div role="rowgroup" class="files-head">
       {/* biome-ignore lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive: as the grid; its cells have the buttons. */}
       <div role="row" class="files-row" aria-rowindex={1}>
-        {/* biome-ignore lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive: as above. */}
+        {/* biome-ignore lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive: part of the grid. */}
         <span role="columnheader" class="files-check">
           <span class="quiet-text">{t.list.selected}</span>
         </span>
         {COLUMNS.map(({ key: column, isSortable }) => (
-          // biome-ignore lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive: as above.
+          // biome-ignore lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive: part of the grid.
           <span
             key={column}
             role="columnheader"

@@ -1,4 +1,4 @@
-// The key that files are encrypted and decrypted with, as in the command line.
+// The dialog for the encryption key, with the same kinds of keys as the command line.
 
 import { useSignal } from '@preact/signals'
 import { texts as t } from '#texts/files'

@@ -1,12 +1,12 @@
-// The entries of a folder or a search, of which only the pages in sight are loaded. Any row can be reached at once:
-// the gateway says where each page begins.
+// The entries of a folder or a search. Only the visible pages are loaded. Any row can be reached directly, because the
+// gateway reports where each page begins.
 
 import { type Signal, signal } from '@preact/signals'
 import type { FileList } from '@svc/api/files'
 import { compareCodePoints } from '@svc/protocol/order'
 import { type Entry, isAsListed, orderBy, type Sorting } from './sorting.ts'
 
-/** What is listed: a folder with a slash at its end, empty for the whole locker, or all names below it with a text. */
+/** The listed folder (ends with a slash, empty for the top), or a search for a text in all names below it. */
 interface Place {
   folder: string
   search: string
@@ -26,36 +26,36 @@ export type ReadPage = (query: PageQuery, signal: AbortSignal) => Promise<FileLi
 export interface Listing {
   readonly place: Signal<Place>
   readonly state: Signal<'loading' | 'ready' | { error: unknown }>
-  /** Rows of the list; where more are known to follow, one more. */
+  /** The number of rows, plus one if more are known to follow. */
   readonly rows: Signal<number>
-  /** Whether the number of rows is that of all entries. */
+  /** Whether the number of rows is the number of all entries. */
   readonly isCounted: Signal<boolean>
   /** Changes with every page that arrives. */
   readonly version: Signal<number>
   readonly sorting: Signal<Sorting>
-  /** Whether there are few enough entries to read them all and sort them here. */
+  /** Whether there are few enough entries to load and sort them all. */
   canSort(): boolean
-  /** Whether the rows are in the order that was chosen. Until all are read, they are in that of their names. */
+  /** Whether the rows are in the chosen order. Until all are loaded, they are in name order. */
   isSorted(): boolean
   open(place: Place): Promise<void>
   /**
-   * Reads the same place again; rows stay until the new ones are there. Counting a long list is work for the gateway,
-   * so it is left for later while more changes are to come. Calls that come meanwhile are one more reading.
+   * Reloads the same folder or search; rows stay until the new ones are there. Counting a long list is expensive for the
+   * gateway, so it is postponed while more changes are expected. Calls in the meantime cause one more reload.
    */
   refresh(options?: { isChanging?: boolean }): Promise<void>
   /** Null while it is not loaded. */
   entryAt(row: number): Entry | null
   rowOf(name: string): number | null
-  /** Loads what these rows need. Called again whenever the version or the order changes. */
+  /** Loads the pages of these rows. Call it again when the version or the order changes. */
   need(first: number, last: number): void
   stop(): void
 }
 
 export const PAGE = 500
-/** Of more entries, only the order of the names is known: the gateway lists in no other. */
+/** The most entries that are sorted here. The gateway lists only in name order. */
 export const SORTED_MOST = 20 * PAGE
-/** Pages in memory; those farthest from the rows in sight are dropped first. */
-const KEPT_PAGES = 40
+/** The number of pages in memory; the pages farthest from the visible rows are dropped first. */
+const MAX_PAGES_IN_MEMORY = 40
 
 export function createListing(read: ReadPage): Listing {
   const place = signal<Place>({ folder: '', search: '' })
@@ -66,14 +66,14 @@ export function createListing(read: ReadPage): Listing {
   const sorting = signal<Sorting>({ key: 'name', isDescending: false })
   let running = new AbortController()
   let isStopped = false
-  /** Until the first page is there, where others begin is not known. */
+  /** Whether the first page is loading, which reports where the others begin. */
   let isOpening = false
   const pages = new Map<number, Entry[]>()
-  /** Where each page begins, as far as known; the first begins at the beginning. */
+  /** The start of each page, if known; the first page has no cursor. */
   let starts: (string | undefined)[] = [undefined]
-  /** Pages of this reading. Others are left from the one before. */
+  /** The pages of the current load. Other pages are from the previous one. */
   let asked = new Set<number>()
-  /** Whether a page that ends elsewhere than expected has the list counted again: once in a reading. */
+  /** Whether a page with an unexpected end recounts the list: once per load. */
   let mayCountAgain = false
 
   const query = ({ folder, search }: Place): PageQuery => ({
@@ -137,7 +137,7 @@ export function createListing(read: ReadPage): Listing {
     if (signal.aborted || !outline) return
     const before = starts
     starts = [undefined, ...outline.cursors]
-    // A page that begins or ends elsewhere now is read again.
+    // A page with another start or end is loaded again.
     for (const index of asked)
       if (index > 0 && (before[index] !== starts[index] || before[index + 1] !== starts[index + 1])) asked.delete(index)
     for (const index of pages.keys()) if (index >= starts.length) pages.delete(index)
@@ -146,7 +146,7 @@ export function createListing(read: ReadPage): Listing {
     version.value++
   }
 
-  /** What a page says about how many there are. */
+  /** Updates the known number of rows from a page. */
   function learn(index: number, { next_cursor }: FileList): void {
     const end = index * PAGE + (pages.get(index)?.length ?? 0)
     const isExpected = starts[index + 1] === next_cursor
@@ -188,7 +188,7 @@ export function createListing(read: ReadPage): Listing {
   }
 
   function forgetFar(near: number): void {
-    if (pages.size <= KEPT_PAGES) return
+    if (pages.size <= MAX_PAGES_IN_MEMORY) return
     const far = [...pages.keys()].sort((a, b) => Math.abs(b - near) - Math.abs(a - near))[0] as number
     pages.delete(far)
     asked.delete(far)
@@ -197,7 +197,7 @@ export function createListing(read: ReadPage): Listing {
   const canSort = () => isCounted.value && rows.value <= SORTED_MOST
   const isAllRead = () => canSort() && starts.every((_, index) => pages.has(index))
 
-  /** What the loaded entries are in the order of the rows, made again when something has changed. */
+  /** The loaded entries in row order, recomputed after a change. */
   let ordered: { of: string; sorted: Entry[] | null; rowByName: Map<string, number> } | null = null
 
   function inOrder() {
@@ -244,7 +244,7 @@ export function createListing(read: ReadPage): Listing {
   }
 }
 
-/** In the order of the list. A gateway that answers for another place is not believed. */
+/** The entries in list order. Rejects an answer about another folder. */
 function entriesOf({ files, folders = [] }: FileList, { folder }: Place): Entry[] {
   const entries: Entry[] = [
     ...files.map((file) => ({ kind: 'file' as const, name: file.filename, file })),

@@ -1,4 +1,4 @@
-// What the page of a locker's files works with, as long as its session lasts.
+// The state of a locker's files page, for one session.
 
 import { listFiles } from '@svc/api/files'
 import type { LockerSession } from '../session.ts'
@@ -7,8 +7,8 @@ import { createListing } from './listing.ts'
 import { createSelection } from './selection.ts'
 import { unwatchUploads, watchUploads } from './uploads/open-uploads.ts'
 
-/** Lists that change with every file of an upload are read again after a while. */
-const REREAD_MS = 1_500
+/** The delay of reloads, because an upload changes the list with every file. */
+const RELOAD_DELAY_MS = 1_500
 
 export function createParts(session: LockerSession) {
   const { client, locker } = session
@@ -17,18 +17,18 @@ export function createParts(session: LockerSession) {
   let timer: ReturnType<typeof setTimeout> | undefined
   let isLeft = false
 
-  /** Reads the list and the facts of the locker again. */
+  /** Reloads the list and the facts of the locker. */
   const changed = async () => {
     if (isLeft) return
     if (session.isSilent) void session.refresh().catch(() => {})
     await listing.refresh({ isChanging: uploads.totals().isActive })
   }
-  /** Once for many changes. */
+  /** Reloads once for many changes. */
   const changedSoon = () => {
     timer ??= setTimeout(() => {
       timer = undefined
       void changed()
-    }, REREAD_MS)
+    }, RELOAD_DELAY_MS)
   }
   const deletions = createDeletions(client, locker, changed)
   const watcher = {

@@ -1,5 +1,5 @@
-// A look at a small file, checked against its hash first. Pictures are drawn on a canvas and text is text: nothing of
-// a file becomes part of the page.
+// The preview of a small file, after its hash is checked. Pictures are drawn on a canvas and text stays text: no content
+// becomes part of the page.
 
 import { useSignal } from '@preact/signals'
 import type { FileEntry } from '@svc/api/file-entries'
@@ -20,7 +20,7 @@ const TEXT = /\.(txt|md|markdown|csv|tsv|json|ya?ml|xml|html?|svg|css|m?[jt]sx?|
 
 type Preview = { text: string; isCut: boolean } | { image: ImageBitmap } | { problem: string }
 
-/** Whether there is something to look at here. Encrypted files need the key. */
+/** The kind of preview, if there is one. Encrypted files need the key. */
 export function previewKind(
   lockerId: string,
   { filename, size_bytes, content_type }: FileEntry,

@@ -1,4 +1,4 @@
-// What went wrong with a file, in words.
+// Problems with a file, as texts.
 
 import { BytesDiffer, DecryptionError, InvalidFilename, NameTaken } from '@svc/sdk/errors'
 import { texts as t } from '#texts/files'

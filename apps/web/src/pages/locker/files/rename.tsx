@@ -14,7 +14,7 @@ import { explainFileError } from './problems.ts'
 interface RenameProps {
   session: LockerSession
   file: FileEntry
-  /** Both names are to stay. */
+  /** Cancels pending deletions of both names. */
   onRename: (filenames: readonly string[]) => Promise<void>
   onRenamed: (filename: string) => void
   onClose: () => void
@@ -38,7 +38,7 @@ export function RenameDialog({ session: { client, locker }, file, onRename, onRe
       await client.rename(locker, [one], { overwrite })
       onRenamed(name.value)
     } catch (error) {
-      // The same code says that the file itself has changed; then its own name is named.
+      // The same code means that the file itself has changed if the error names its old name.
       isTaken.value = isGatewayError(error, 'PRECONDITION_FAILED') && error.details.filename === name.value
       if (!isTaken.value) problem.value = explainFileError(error)
     }

@@ -7,7 +7,7 @@ import { Filename, shortFilename } from '../../../ui/filename.tsx'
 import { Icon } from '../../../ui/icons.tsx'
 import type { Entry } from './sorting.ts'
 
-/** What the gateway says about the newest statement. */
+/** The gateway's report about the newest statement. */
 export interface RowFacts {
   receiptId: string
   statement: { sequence: number; at: string; isCurrent: boolean } | null
@@ -17,25 +17,25 @@ interface RowProps {
   row: number
   /** Null while it is loading. */
   entry: Entry | null
-  /** That the name is shown without. */
+  /** The folder that the shown name leaves out. */
   folder: string
   facts: RowFacts
   isFocusable: boolean
   isSelected: boolean
-  isLeaving: boolean
+  isPending: boolean
   onFocus: () => void
   onOpen: () => void
   onSelect: (event: MouseEvent) => void
 }
 
-export function EntryRow({ row, entry, folder, facts, isFocusable, isSelected, isLeaving, ...on }: RowProps) {
+export function EntryRow({ row, entry, folder, facts, isFocusable, isSelected, isPending, ...on }: RowProps) {
   const tabIndex = isFocusable ? 0 : -1
   const about = { 'data-row': row, 'aria-rowindex': row + 2, onFocusIn: on.onFocus }
   if (!entry)
     return (
-      // biome-ignore lint/a11y/useSemanticElements: as the grid.
+      // biome-ignore lint/a11y/useSemanticElements: part of the grid.
       <div role="row" class="files-row files-row-loading" tabIndex={tabIndex} {...about}>
-        {/* biome-ignore lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive: as the grid. */}
+        {/* biome-ignore lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive: part of the grid. */}
         <span role="gridcell" class="files-name">
           {common.states.loading}
         </span>
@@ -44,10 +44,10 @@ export function EntryRow({ row, entry, folder, facts, isFocusable, isSelected, i
   const { name } = entry
   const file = entry.kind === 'file' ? entry.file : null
   return (
-    // biome-ignore lint/a11y/useSemanticElements: as the grid.
+    // biome-ignore lint/a11y/useSemanticElements: part of the grid.
     <div
       role="row"
-      class={`files-row${isSelected ? ' files-row-selected' : ''}${isLeaving ? ' files-row-leaving' : ''}`}
+      class={`files-row${isSelected ? ' files-row-selected' : ''}${isPending ? ' files-row-leaving' : ''}`}
       aria-selected={isSelected}
       tabIndex={tabIndex}
       {...about}
@@ -57,14 +57,14 @@ export function EntryRow({ row, entry, folder, facts, isFocusable, isSelected, i
           type="checkbox"
           tabIndex={-1}
           checked={isSelected}
-          disabled={isLeaving}
+          disabled={isPending}
           aria-label={t.list.select(shortFilename(name))}
           onClick={on.onSelect}
         />
       </Cell>
       <Cell name="name">
         <Icon name={file ? 'file' : 'folder'} />
-        <button type="button" class="files-open" tabIndex={-1} onClick={on.onOpen} disabled={isLeaving}>
+        <button type="button" class="files-open" tabIndex={-1} onClick={on.onOpen} disabled={isPending}>
           <Filename name={nameIn(folder, name)} />
         </button>
       </Cell>
@@ -78,7 +78,7 @@ export function EntryRow({ row, entry, folder, facts, isFocusable, isSelected, i
 
 function Cell({ name, children }: { name: string; children: ComponentChildren }) {
   return (
-    // biome-ignore lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive: as the grid.
+    // biome-ignore lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive: part of the grid.
     <span role="gridcell" class={`files-${name}`}>
       {children}
     </span>
@@ -90,7 +90,7 @@ function HashCell({ file: { content_hash, uploaded_at } }: { file: FileEntry }) 
   return <span class="status status-warn">{uploaded_at === null ? t.list.noBytes : t.list.notConfirmed}</span>
 }
 
-/** Only what the gateway says: the link leads to where it can be checked. */
+/** The statement that the gateway reports for a file, with a link to check it. */
 export function StatementCell({ file, facts: { statement, receiptId } }: { file: FileEntry; facts: RowFacts }) {
   const { hash_recorded_at: recorded } = file
   if (recorded === null || !statement) return <span class="not-yet">{t.list.notYet}</span>
@@ -111,7 +111,7 @@ export function dateText(at: string | null): string {
   return Number.isNaN(time) ? '–' : DATE.format(time)
 }
 
-/** Without the folder that is shown; of a folder without the slash. */
+/** The name without the current folder, and without the slash of a folder. */
 function nameIn(folder: string, name: string): string {
   return name.slice(folder.length).replace(/\/$/, '')
 }

@@ -1,21 +1,21 @@
-// Where a list of any length is, in a box that scrolls. Browsers draw no element of forty million pixels, so a longer
-// list moves as its box does while that moves a little, and in proportion when it jumps.
+// The scroll position of a list of any length. Browsers limit the height of an element, so a longer list follows small
+// movements of its box directly, and jumps in proportion.
 
 const LONGEST_PX = 8_000_000
 
 export interface Geometry {
   rows: number
   rowPx: number
-  /** Of what is seen of it. */
+  /** The height of the visible part. */
   viewPx: number
 }
 
-/** Of the element that makes the box scroll. */
+/** The height of the element inside the scrolling box. */
 export function boxPx({ rows, rowPx }: Geometry): number {
   return Math.min(rows * rowPx, LONGEST_PX)
 }
 
-/** The first pixel of the list that is seen, after the box was scrolled from one place to another. */
+/** The first visible pixel of the list after the box was scrolled. */
 export function afterScroll(geometry: Geometry, top: number, from: number, to: number): number {
   const { rows, rowPx, viewPx } = geometry
   const last = Math.max(0, rows * rowPx - viewPx)
@@ -27,7 +27,7 @@ export function afterScroll(geometry: Geometry, top: number, from: number, to: n
   return isJump ? (to / boxLast) * last : Math.min(last, Math.max(0, top + to - from))
 }
 
-/** Where the box has to be for the list to be there. */
+/** The scroll position of the box for a position in the list. */
 export function scrollFor(geometry: Geometry, top: number): number {
   const { rows, rowPx, viewPx } = geometry
   if (rows * rowPx <= LONGEST_PX) return top
@@ -35,7 +35,7 @@ export function scrollFor(geometry: Geometry, top: number): number {
   return (top / last) * (boxPx(geometry) - viewPx)
 }
 
-/** The rows that are seen, and some around them. */
+/** The visible rows, and some around them. */
 export function rowsInSight(
   { rows, rowPx, viewPx }: Geometry,
   top: number,
@@ -45,7 +45,7 @@ export function rowsInSight(
   return { first, end: Math.min(rows, Math.ceil((top + viewPx) / rowPx) + around) }
 }
 
-/** The least movement that brings a row into sight. */
+/** The position after the smallest movement that makes a row visible. */
 export function topShowing({ rowPx, viewPx }: Geometry, top: number, row: number): number {
   if (row * rowPx < top) return row * rowPx
   return Math.max(top, (row + 1) * rowPx - viewPx)

@@ -3,10 +3,10 @@ import type { Listing } from './listing.ts'
 import type { Entry } from './sorting.ts'
 
 export interface Selection {
-  /** By name, as they were when they were selected. */
+  /** The selected entries by name, as they were when they were selected. */
   readonly entries: Signal<ReadonlyMap<string, Entry>>
   toggle(entry: Entry): void
-  /** Selects the loaded rows from one to another. */
+  /** Selects the loaded rows in a range. */
   range(listing: Listing, from: number, to: number): void
   /** Selects from the entry that was toggled last to this row. */
   extend(listing: Listing, row: number): void

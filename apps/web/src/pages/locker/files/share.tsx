@@ -1,4 +1,4 @@
-// An address that brings a file to anybody who has it: for a while, or by the public link of the locker.
+// A link to a file for anyone who has it: for a limited time, or through the public link of the locker.
 
 import { useSignal } from '@preact/signals'
 import type { FileEntry } from '@svc/api/file-entries'
@@ -106,7 +106,7 @@ function SharedLink({ url, until }: Shared) {
   )
 }
 
-/** Dark on light in both themes: cameras expect it. */
+/** A QR code, dark on light in both themes, because cameras expect that. */
 function QrCode({ text }: { text: string }) {
   const { data, size } = encode(text, { border: 2 })
   const path = data.flatMap((line, y) => line.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : []))).join('')

@@ -1,4 +1,4 @@
-// The order of entries: by name, as the gateway lists them, or by what else is shown of them.
+// The order of entries: by name, as the gateway lists them, or by another column.
 
 import type { FileEntry } from '@svc/api/file-entries'
 import { compareCodePoints } from '@svc/protocol/order'

@@ -1,4 +1,4 @@
-// Two bundles, both verified while they are read, and what changed between their lists. Worker-safe.
+// Verifies two bundles while reading them, and compares their lists. Worker-safe.
 
 import type { PinnedKey } from '@svc/verifier/pinned-keys'
 import type { Chunks } from '@svc/verifier/read-bundle'
@@ -11,13 +11,13 @@ export type Side = 'before' | 'after'
 export interface ComparedSide {
   /** Null for a bundle of version 1. */
   statement: { sequence: number; issuedAt: string; proofId: string } | null
-  /** Why facts about the bundle failed: its list is then not what was signed. */
+  /** The reasons of failed facts: the list is then not the signed one. */
   failed: string[]
 }
 
-/** Can be posted. */
+/** The result of a comparison; can be posted. */
 export type Comparison =
-  /** `why` is null for a redacted bundle, whose other files nobody sees. */
+  /** `why` is null for a redacted bundle, which hides files. */
   | { refused: { side: Side; why: string | null } }
   | { refused: null; before: ComparedSide; after: ComparedSide; counts: Record<Change, number> }
 
@@ -26,7 +26,7 @@ interface Given {
   domainTag?: string
 }
 
-/** The differences are null where the bundles cannot be compared. */
+/** The differences are null if the bundles cannot be compared. */
 export async function compareBundles(
   bundles: Record<Side, Chunks>,
   given: Given,

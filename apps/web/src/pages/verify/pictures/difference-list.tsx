@@ -13,7 +13,7 @@ import { CHANGES, type Change, type DifferenceRow } from './differences.ts'
 
 const t = texts.differences
 const PAGE = 100
-/** A search looks at every row, so it waits for the end of the word. */
+/** A search reads every row, so it waits for a pause in typing. */
 const TYPING_MS = 200
 
 const TONES: Record<Change, Tone> = {

@@ -1,4 +1,4 @@
-// What changed between two statements: their bundles are read, checked and compared in the worker.
+// The differences of two statements. The worker reads, checks and compares their bundles.
 
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
@@ -24,7 +24,7 @@ interface DifferencesProps {
   bundle: Blob
   /** Its statement; null in version 1. */
   shown: ShownStatement | null
-  /** Where the gateway has the bundles of other statements; null where nobody can be asked. */
+  /** The address of another statement's bundle at the gateway; null without a gateway. */
   urlOfSequence: ((sequence: number) => string) | null
   pins: Pick<Pins, 'keys' | 'domainTag'>
 }
@@ -48,7 +48,7 @@ export function Differences({ worker, bundle, shown, urlOfSequence, pins }: Diff
     running.current?.abort()
     state.value = { name: 'idle' }
   }
-  // Another bundle has other differences.
+  // Reset the differences for another bundle.
   useEffect(() => {
     choices.value = firstChoices(shown, urlOfSequence !== null)
     return stop
@@ -165,7 +165,7 @@ function reasonOf(error: Error, reading: Side | null): string {
 interface SideChoiceProps {
   side: Side
   choice: Choice
-  /** The highest number that is known; null where nobody can be asked. */
+  /** The highest known number; null without a gateway. */
   newest: number | null
   choose(choice: Choice): void
 }
@@ -237,7 +237,7 @@ function Running({ side, step, stop }: { side: Side | null; step: Step | null; s
   )
 }
 
-/** What was compared, and what speaks against relying on it. */
+/** The compared statements, and reasons not to rely on them. */
 function About({ compared }: { compared: Compared }) {
   const { before, after } = compared
   const [old, fresh] = [before.statement, after.statement]

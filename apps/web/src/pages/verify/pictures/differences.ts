@@ -1,6 +1,5 @@
-// What changed between two lists of files. Both are in code-point order, so they are merged, not searched: two lists of
-// a
-// million files take a second or two. Worker-safe; the result stays in the worker, and a page asks for rows of it.
+// The differences of two file lists. Both are in code-point order, so they are merged, not searched: two lists of a
+// million files take a second or two. Worker-safe; the result stays in the worker, and a page requests rows.
 
 import type { FileEntry } from '@svc/protocol/merkle'
 import type { PackedFiles } from './packed-files.ts'
@@ -10,15 +9,15 @@ export type Change = (typeof CHANGES)[number]
 
 export interface DifferenceRow {
   change: Change
-  /** Null for what was added. */
+  /** Null for an added file. */
   before: FileEntry | null
-  /** Null for what was removed. */
+  /** Null for a removed file. */
   after: FileEntry | null
 }
 
 export interface RowQuery {
   changes: readonly Change[]
-  /** Part of either name, in any case. */
+  /** Part of either name; case is ignored. */
   text: string
   from: number
   limit: number
@@ -26,7 +25,7 @@ export interface RowQuery {
 
 export interface Differences {
   counts: Record<Change, number>
-  /** Rows in the order of the names, and how many match in all. */
+  /** Rows in name order, and the total number of matches. */
   rows(query: RowQuery): { rows: DifferenceRow[]; matching: number }
 }
 
@@ -34,7 +33,7 @@ const NONE = 0xffffffff
 
 export function compareFiles(before: PackedFiles, after: PackedFiles): Differences {
   const capacity = before.count + after.count
-  // A row is a kind, and the places of its file in both lists.
+  // A row has a kind, and the indices of its file in both lists.
   const kinds = new Uint8Array(capacity)
   const olds = new Uint32Array(capacity)
   const news = new Uint32Array(capacity)
@@ -61,7 +60,7 @@ export function compareFiles(before: PackedFiles, after: PackedFiles): Differenc
   }
   return { counts, rows }
 
-  /** A file that went and one that came with the same content are one that was renamed, each paired once, in order. */
+  /** Pairs removed and added files with the same content as renamed, each once, in order. */
   function pairRenamed(): void {
     const gone = new Map<number, number[]>()
     for (let row = 0; row < length; row++) {
@@ -71,7 +70,7 @@ export function compareFiles(before: PackedFiles, after: PackedFiles): Differenc
       if (others) others.push(row)
       else gone.set(key, [row])
     }
-    /** How far each list of rows is used up, so that many equal contents do not take quadratic time. */
+    /** The number of used rows of each list, so that many equal contents do not need quadratic time. */
     const used = new Map<number, number>()
     for (let row = 0; row < length; row++) {
       if (changeOf(row) !== 'added') continue

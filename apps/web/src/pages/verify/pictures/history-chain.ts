@@ -1,5 +1,5 @@
-// What can be said about the statements that a gateway lists. Each is computed again from its signed envelope; what was
-// not checked is never drawn as linked (T-38).
+// The checks of the statements that a gateway lists. Each statement is recomputed from its signed envelope; an unchecked
+// one is never drawn as linked (T-38).
 
 import type { Statements } from '@svc/api/evidence'
 import { isHex } from '@svc/protocol/bytes'
@@ -9,7 +9,7 @@ import { isObject, type JsonObject, printable } from '@svc/verifier/untrusted'
 import { verifyChain } from '@svc/verifier/verify-chain'
 import { type VerifiedStatement, verifyStatement } from '@svc/verifier/verify-statement'
 
-/** The gateway may send anything: its fields are read one by one. */
+/** Untrusted data from the gateway: every field is checked. */
 type ListedStatement = Partial<Record<keyof Statements['statements'][number], unknown>>
 
 /** The statement of the bundle on the page. */
@@ -27,7 +27,7 @@ export function shownStatement(envelope: EvidenceEnvelope | null): ShownStatemen
 
 export interface CheckedStatement {
   listed: ListedStatement
-  /** Null where the gateway sent no signed statement. */
+  /** Null if the gateway sent no signed statement. */
   verified: VerifiedStatement | null
 }
 
@@ -35,7 +35,7 @@ export type Link =
   | { kind: 'first' | 'linked' | 'linkedUnpinned' | 'broken' | 'listed' | 'earlier' }
   | { kind: 'gap'; missing: number }
 
-/** More than a failed fact: what makes a statement not one of this chain. */
+/** A remark on a statement besides failed facts, such as one that does not belong to this chain. */
 type Remark = 'here' | 'otherHere' | 'foreign' | 'mislabelled' | 'malformed' | 'listedOnly'
 
 export interface HistoryNode {
@@ -46,12 +46,12 @@ export interface HistoryNode {
   totalBytes: number | null
   issuedAt: string
   state: 'pinned' | 'signed' | 'failed' | 'listed'
-  /** Why facts about it failed, as sentences of the verifier. */
+  /** The reasons of failed facts, as sentences of the verifier. */
   whys: string[]
   remarks: Remark[]
-  /** To the statement before. */
+  /** The link to the previous statement. */
   link: Link
-  /** Milliseconds since the statement before. */
+  /** Milliseconds since the previous statement. */
   since: number | null
   anchor: HistoryAnchor | null
   absence: string | null
@@ -63,7 +63,7 @@ export interface HistoryAnchor {
   slot: number | null
   /** ISO 8601. */
   time: string | null
-  /** False where the anchor itself names another statement. */
+  /** False if the anchor itself names another statement. */
   isOfStatement: boolean
 }
 
@@ -77,13 +77,13 @@ export function checkStatement(
 }
 
 interface Of {
-  /** Null when the page has none. */
+  /** Null if the page has no bundle. */
   shown: ShownStatement | null
-  /** Whether the gateway has no statements before these. */
+  /** Whether the gateway has no earlier statements. */
   isAll: boolean
 }
 
-/** In the order of their numbers, oldest first. */
+/** The nodes by statement number, oldest first. */
 export function historyNodes(checked: readonly CheckedStatement[], of: Of): HistoryNode[] {
   const inOrder = [...checked].sort((a, b) => sequenceOf(a) - sequenceOf(b))
   const { problems } = verifyChain(inOrder.flatMap(({ verified }) => verified ?? []))
@@ -116,7 +116,7 @@ function linkOf(
   if (missing > 0) return { kind: 'gap', missing }
   if (missing < 0 || previousOf(one) !== digestOf(before)) return { kind: 'broken' }
   if (!one.verified || !before.verified) return { kind: 'listed' }
-  // The digest that is named must be that of the statement before, and the one that names it must be somebody's.
+  // The named digest must be the digest of the previous statement, and a signed statement must name it.
   const isSame = before.verified.facts.statement_digest_matches.value === 'passed' && before.verified.envelope !== null
   if (!isSame || !isOwn(one) || codes.has('fork') || codes.has('other_proof') || codes.has('repeat')) {
     return { kind: 'broken' }
@@ -124,7 +124,7 @@ function linkOf(
   return { kind: codes.has('other_key') ? 'linkedUnpinned' : 'linked' }
 }
 
-/** Whether the statement is well formed, has its digest and is signed: what it says is what somebody signed. */
+/** Whether the statement is well formed, matches its digest and is signed. */
 function isOwn({ verified }: CheckedStatement): boolean {
   if (!verified) return true
   const { envelope, facts } = verified
@@ -224,7 +224,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? printable(value, MAX_TEXT) : ''
 }
 
-/** The list in an answer of the gateway. */
+/** The list of statements in an answer of the gateway. */
 export function statementsIn(answer: unknown): readonly unknown[] {
   const { statements } = isObject(answer) ? (answer as JsonObject) : {}
   return Array.isArray(statements) ? statements : []

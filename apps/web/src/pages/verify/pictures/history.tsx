@@ -1,5 +1,5 @@
-// The chain of all statements about a locker, newest first: each with the one before it that it names, and where it was
-// published. Every statement is computed and its signature checked here.
+// The chain of all statements about a locker, newest first, with the links between them and their anchors. Every
+// statement is recomputed and its signature checked here.
 
 import { useSignal } from '@preact/signals'
 import { explorerUrl } from '@svc/sdk/explorer'
@@ -26,13 +26,13 @@ import {
 const t = texts.history
 /** Checking a signature takes a few milliseconds, so pages are small. */
 const PAGE = 50
-/** Above every statement: they are numbered in 32 bits. */
+/** The highest statement number: numbers have 32 bits. */
 const MAX_SEQUENCE = 4_294_967_295
 
 interface HistoryProps {
   receiptId: string
   pinnedKeys?: readonly PinnedKey[]
-  /** Where the gateway does not use the default tag. */
+  /** The domain tag, if it is not the default. */
   domainTag?: string | null
   /** The statement of the bundle on this page. */
   shown?: ShownStatement | null
@@ -40,7 +40,7 @@ interface HistoryProps {
 
 interface Loaded {
   listed: readonly unknown[]
-  /** Whether the gateway has told all. */
+  /** Whether the gateway has sent all statements. */
   isAll: boolean
 }
 
@@ -109,7 +109,7 @@ function oldest(listed: readonly unknown[]): number {
   return listed.reduce<number>((least, one) => Math.min(least, listedSequence(one)), MAX_SEQUENCE)
 }
 
-/** A gateway that sends nothing, or nothing earlier, is not asked for ever. */
+/** Stops asking a gateway that sends nothing, or nothing earlier. */
 function isLast(found: readonly unknown[], before: number): boolean {
   const first = oldest(found)
   return found.length === 0 || first <= 1 || first >= before
@@ -117,7 +117,7 @@ function isLast(found: readonly unknown[], before: number): boolean {
 
 const CHECKED = new WeakMap<object, { given: string; checked: ReturnType<typeof checkStatement> }>()
 
-/** Signatures are not checked again while the list grows. */
+/** Caches checks, so that signatures are not checked again while the list grows. */
 function checkedOnce(listed: readonly unknown[], given: Parameters<typeof checkStatement>[1]) {
   const key = JSON.stringify(given)
   return listed.map((one) => {
@@ -212,7 +212,7 @@ function Anchor({ node: { anchor, absence } }: { node: HistoryNode }) {
     )
   }
   const { network, tx, slot, time, isOfStatement } = anchor
-  // Without an address there, it may be a local chain, whatever the gateway calls it.
+  // Without an explorer address, it may be a local chain, so the gateway's name for it is not shown.
   const url = isOfStatement ? explorerUrl({ network, tx, service: publicUrl() }) : null
   return (
     <p class="statement-anchor">

@@ -1,5 +1,5 @@
-// The path from one leaf of a Merkle tree to its root, as a picture shows it. Nothing here needs a page: a worker finds
-// the path, and the result can be posted.
+// The path from one leaf of a Merkle tree to its root, for the picture. This module needs no page: a worker finds the
+// path, and the result can be posted.
 
 import { isHex } from '@svc/protocol/bytes'
 import {
@@ -17,20 +17,20 @@ import {
 } from '@svc/protocol/merkle'
 
 export interface PathStep {
-  /** The node of the path, and the one beside it. */
+  /** The node of the path. */
   node: string
   sibling: string
-  /** Where the sibling stands. */
+  /** The side of the sibling. */
   side: 'left' | 'right'
   /** Merkle rule 6: the last node of an odd level pairs with itself. */
   isRepeated: boolean
-  /** The files behind the sibling, from the first to the last; null where it repeats the node. */
+  /** The first and last file behind the sibling; null if it repeats the node. */
   behind: { first: number; last: number } | null
   parent: string
 }
 
 export interface MerklePath {
-  /** Of the leaf, counted from 0. */
+  /** The index of the leaf, from 0. */
   index: number
   leafCount: number
   leaf: string
@@ -38,43 +38,42 @@ export interface MerklePath {
   steps: PathStep[]
   /** The bare root that the steps lead to, computed here. */
   root: string
-  /** Why this cannot be a path of that leaf in a tree of so many; null if it can. */
+  /** The reason why this is not a path of that leaf in a tree of this size; null if it is. */
   problem: PathProblem | null
 }
 
 export type PathProblem =
   | 'no_such_leaf'
-  /** Another length than the tree is high. */
+  /** The length differs from the height of the tree. */
   | 'wrong_length'
   | 'wrong_side'
-  /** The last node of an odd level is paired with another. */
+  /** The last node of an odd level is paired with another node. */
   | 'not_repeated'
-  /** A node is paired with itself, though it is not the last of an odd level. */
+  /** A node is paired with itself, but it is not the last of an odd level. */
   | 'repeated'
   | 'malformed'
 
-/** What the picture of a path needs; can be posted by a worker. */
+/** The data for the picture of a path; a worker can post it. */
 export interface ShownProof {
   path: MerklePath
-  /** Null where the bundle names no files. Its leaf was computed here. */
+  /** The file, whose leaf was computed here; null if the bundle names no files. */
   file: FileEntry | null
-  /** Whether the siblings were computed from all files here, or are as a proof gives them. */
+  /** Whether the siblings were computed here from all files, or are given by a proof. */
   siblings: 'computed' | 'given'
-  /** Bare; of the statement that the path must lead to. Null where there is none. */
+  /** The bare root in the statement, which the path must lead to; null without a statement. */
   statementRoot: string | null
 }
 
 export interface PathFinder {
   readonly root: string
-  /** Throws for a leaf that is not there. */
+  /** Throws for a missing leaf. */
   find(index: number): MerklePath
 }
 
 /**
  * Finds paths in a tree of leaves that are at hand. Without the nodes above its blocks, as a verified bundle has
- * counted
- * them, all leaves are read and hashed once; after that, a path needs no more than the leaves of one block. Throws when
- * there is no leaf (MERK-08).
+ * counted them, all leaves are read and hashed once; after that, a path needs no more than the leaves of one block.
+ * Throws when there is no leaf (MERK-08).
  */
 export function createPathFinder(
   leafCount: number,
@@ -109,7 +108,7 @@ function nodesAbove(leafCount: number, leafAt: (index: number) => string): reado
   return tree.end().nodes
 }
 
-/** The path that a proof describes, each parent computed here. The proof may be anybody's. */
+/** The path of an untrusted proof; every parent is computed here. */
 export function pathOfProof(claimed: {
   leaf: string
   index: number

@@ -1,5 +1,5 @@
 // A picture of one file's path in the Merkle tree: the root at the top, the leaf at the bottom, and beside the path the
-// hashes that stand for all other files. It is drawn as leading to the statement only where it does (T-38).
+// hashes that represent all other files. It shows a link to the statement only if the roots match (T-38).
 
 import { useSignal } from '@preact/signals'
 import { texts } from '#texts/verify-pictures'
@@ -10,16 +10,16 @@ import { behindText, leafName, NodeDetail, type TreeNode, TreeSteps } from './tr
 
 const t = texts.tree
 
-/** Longer paths are folded in the middle, until somebody wants to see all. */
+/** Longer paths are folded in the middle until the visitor expands them. */
 const MAX_LEVELS = 9
 const KEPT_LEVELS = 4
 
 export function MerkleTree({ proof }: { proof: ShownProof }) {
   const depth = proof.path.steps.length
   const chosen = useSignal<TreeNode>({ kind: 'path', height: 0 })
-  const isWhole = useSignal(false)
-  const isFolded = depth > MAX_LEVELS && !isWhole.value
-  // Another proof may be shorter than the one before.
+  const isExpanded = useSignal(false)
+  const isFolded = depth > MAX_LEVELS && !isExpanded.value
+  // Another proof may be shorter than the previous one.
   const node = 'height' in chosen.value && chosen.value.height > depth ? ({ kind: 'statement' } as const) : chosen.value
   return (
     <div class="tree">
@@ -33,7 +33,7 @@ export function MerkleTree({ proof }: { proof: ShownProof }) {
             type="button"
             class="button"
             onClick={() => {
-              isWhole.value = !isWhole.value
+              isExpanded.value = !isExpanded.value
             }}
           >
             {isFolded ? t.showAll(depth) : t.showFewer}
@@ -70,7 +70,7 @@ function Verdict({ proof }: { proof: ShownProof }) {
   return <Status tone={leads ? 'good' : 'bad'}>{leads ? t.leads : t.leadsElsewhere}</Status>
 }
 
-/** The heights of the levels from the top; null where levels are folded away. */
+/** The heights of the levels from the top; null for folded levels. */
 function shownHeights(depth: number, isFolded: boolean): (number | null)[] {
   const all = Array.from({ length: depth }, (_, i) => depth - 1 - i)
   return isFolded ? [...all.slice(0, KEPT_LEVELS), null, ...all.slice(-KEPT_LEVELS)] : all
@@ -189,7 +189,7 @@ function Drawing({ proof, heights, chosen, choose }: DrawingProps) {
   )
 }
 
-/** The root of the statement and the computed one: one line where they are equal, a broken one where they are not. */
+/** The line between the root of the statement and the computed root: broken if they differ. */
 function Bond({ y, leads, isKnown }: { y: number; leads: boolean; isKnown: boolean }) {
   const gap = ROW - BOX.height
   if (leads) return <path class="tree-edge tree-edge-good" d={`M${MIDDLE - 4} ${y}v${gap}M${MIDDLE + 4} ${y}v${gap}`} />
@@ -249,7 +249,7 @@ interface BoxProps {
   label: string
   isChosen: boolean
   tone: 'path' | 'sibling' | 'good' | 'bad'
-  /** How many sheets lie behind it. */
+  /** The number of sheets drawn behind it. */
   stack: number
   choose(node: TreeNode): void
 }
@@ -262,7 +262,7 @@ function Box({ node, x, y, title, hash, label, isChosen, tone, stack, choose }: 
       role="radio"
       aria-checked={isChosen}
       aria-label={label}
-      // In SVG the names of attributes keep their case: tabIndex would be none.
+      // SVG attribute names are case-sensitive: tabIndex would be ignored.
       tabindex={isChosen ? 0 : -1}
       data-node={nodeKey(node)}
       class={`tree-node tree-node-${tone}`}
@@ -325,7 +325,7 @@ function shortHash(hash: string): string {
   return hash.length <= 18 ? hash : `${hash.slice(0, 8)}…${hash.slice(-8)}`
 }
 
-/** Cut in the middle: the end of a name says as much as its beginning. */
+/** Shortens in the middle: the end of a name is as informative as its beginning. */
 function shortened(text: string, length: number): string {
   const characters = [...text]
   if (characters.length <= length) return text

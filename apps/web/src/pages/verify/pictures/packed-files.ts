@@ -1,31 +1,31 @@
-// A long list of files in a few large buffers: a million take about 80 MB, and none of the text they were read from.
+// A long list of files in a few large buffers: a million files need about 80 MB, without their source text.
 
 import { bare, isHex, toHex } from '@svc/protocol/bytes'
 import { type FileEntry, leafHash } from '@svc/protocol/merkle'
 
 const HASH_BYTES = 32
-/** Of UTF-8 for each unit of UTF-16. */
+/** UTF-8 bytes per UTF-16 unit. */
 const MAX_BYTES_PER_UNIT = 3
 
 export interface PackedFiles {
-  /** In code-point order, as a bundle is read. */
+  /** Adds files in code-point order, the order of a bundle. */
   add(files: readonly FileEntry[]): void
   readonly count: number
-  /** Content hashes are bare. */
+  /** The file at an index; its content hash is bare. */
   at(index: number): FileEntry
   leafAt(index: number): string
   filename(index: number): string
-  /** The order of two names: that of their UTF-8 is that of their code points (Merkle rule 4). */
+  /** Compares two names by their UTF-8 bytes, which is code-point order (Merkle rule 4). */
   compareName(index: number, other: PackedFiles, otherIndex: number): number
   hasSameContent(index: number, other: PackedFiles, otherIndex: number): boolean
-  /** Equal for equal contents; two contents may share one. */
+  /** A key that is equal for equal contents; different contents may share one. */
   contentKey(index: number): number
   readonly bytes: PackedBytes
 }
 
 interface PackedBytes {
   names: Uint8Array
-  /** Where each name begins, and where the last one ends. */
+  /** The start of each name, and the end of the last one. */
   starts: Uint32Array
   sizes: Float64Array
   hashes: Uint8Array
@@ -45,10 +45,10 @@ export function createPackedFiles(): PackedFiles {
   function addOne({ filename, size_bytes, content_hash }: FileEntry): void {
     if (!filename.isWellFormed()) throw new RangeError('a filename holds a lone surrogate')
     const start = bytes.starts[count] as number
-    bytes.names = withRoom(bytes.names, start + filename.length * MAX_BYTES_PER_UNIT)
-    bytes.starts = withRoom(bytes.starts, count + 2)
-    bytes.sizes = withRoom(bytes.sizes, count + 1)
-    bytes.hashes = withRoom(bytes.hashes, (count + 1) * HASH_BYTES)
+    bytes.names = withCapacity(bytes.names, start + filename.length * MAX_BYTES_PER_UNIT)
+    bytes.starts = withCapacity(bytes.starts, count + 2)
+    bytes.sizes = withCapacity(bytes.sizes, count + 1)
+    bytes.hashes = withCapacity(bytes.hashes, (count + 1) * HASH_BYTES)
     writeHex(bare(content_hash), bytes.hashes, count * HASH_BYTES)
     bytes.starts[count + 1] = start + encoder.encodeInto(filename, bytes.names.subarray(start)).written
     bytes.sizes[count] = size_bytes
@@ -99,7 +99,7 @@ export function createPackedFiles(): PackedFiles {
   return held
 }
 
-/** Straight into place: a million hashes are a million arrays less. */
+/** Writes into the buffer directly, which saves an array per hash. */
 function writeHex(hash: string, into: Uint8Array, at: number): void {
   if (!isHex(hash, HASH_BYTES)) throw new RangeError('a content hash is not SHA-256')
   for (let i = 0; i < HASH_BYTES; i++) {
@@ -107,7 +107,7 @@ function writeHex(hash: string, into: Uint8Array, at: number): void {
   }
 }
 
-/** Of a lowercase hex digit. */
+/** The value of a lowercase hex digit. */
 function digit(code: number): number {
   return code < 0x60 ? code - 0x30 : code - 0x57
 }
@@ -115,7 +115,7 @@ function digit(code: number): number {
 type Growing = Uint8Array | Uint32Array | Float64Array
 
 /** The same array, or a larger copy of it. */
-function withRoom<T extends Growing>(array: T, length: number): T {
+function withCapacity<T extends Growing>(array: T, length: number): T {
   if (length <= array.length) return array
   const larger = new (array.constructor as new (length: number) => T)(Math.max(length, array.length * 2))
   larger.set(array)

@@ -9,10 +9,10 @@ import { leadsToStatement, type PathStep, type ShownProof } from './merkle-path.
 
 const t = texts.tree
 
-/** What can be chosen: a node of the path by its height, one beside it, or the root in the statement. */
+/** A selectable node: on the path by its height, its sibling, or the root in the statement. */
 export type TreeNode = { kind: 'path' | 'sibling'; height: number } | { kind: 'statement' }
 
-/** The chosen node in full, and how anybody can compute it. */
+/** The chosen node in full, and how to compute it. */
 export function NodeDetail({ proof, node }: { proof: ShownProof; node: TreeNode }) {
   const { path, statementRoot } = proof
   if (node.kind === 'statement') {
@@ -115,7 +115,7 @@ function Halves({ step: { node, sibling, side } }: { step: PathStep }) {
   )
 }
 
-/** The picture in words, for those who do not see it and those who want to compute it themselves. */
+/** The picture as text, for screen readers and for visitors who want to compute it themselves. */
 export function TreeSteps({ proof }: { proof: ShownProof }) {
   const { path, file, statementRoot } = proof
   return (
@@ -157,7 +157,7 @@ export function behindText({ behind }: PathStep): string {
   return behind === null ? t.repeated : texts.files(behind.last - behind.first + 1)
 }
 
-/** The name as it can be printed in one line. */
+/** The name as one printable line. */
 export function leafName({ file, path }: ShownProof): string {
   return file === null ? t.withoutName(path.index) : printable(file.filename, 600)
 }

@@ -1,4 +1,4 @@
-// The files of a checked bundle, so that the page can list them and draw the path of one. They stay in the worker.
+// The files of a checked bundle, which the page lists and draws paths for. They stay in the worker.
 
 import { bare, fromHex, toHex } from '@svc/protocol/bytes'
 import type { ProofStep } from '@svc/protocol/merkle'
@@ -10,17 +10,17 @@ import type { FilePage, FileQuery } from './messages.ts'
 
 export interface BundleFiles {
   readonly held: PackedFiles
-  /** Where the bundle shows no names. */
+  /** The leaves of a bundle without names. */
   readonly leaves: PackedLeaves
   addFiles(files: readonly PlacedFile[]): void
   addLeaves(leaves: readonly string[]): void
-  /** When all were added. */
+  /** Call after all files were added. */
   end(verified: Pick<VerifiedBundle, 'counted' | 'envelope' | 'redacted'>): void
   page(query: FileQuery): FilePage
   path(index: number): ShownProof | null
 }
 
-/** Proofs of a redacted bundle that are kept for pictures. */
+/** The number of proofs of a redacted bundle that are stored for pictures. */
 const MAX_PROOFS = 10_000
 
 export function createBundleFiles(): BundleFiles {

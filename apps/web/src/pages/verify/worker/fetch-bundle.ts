@@ -1,12 +1,12 @@
 import type { ErrorBody } from '@svc/api/errors'
 import type { Step } from './messages.ts'
 
-/** The verifier refuses larger ones. */
+/** The verifier rejects larger bundles. */
 const MAX_BYTES = 1024 ** 3
 
 export class FetchFailed extends Error {
   override name = 'FetchFailed'
-  /** Null where there was no answer. */
+  /** Null without an answer. */
   readonly status: number | null
   readonly hint: string | null
 
@@ -17,7 +17,7 @@ export class FetchFailed extends Error {
   }
 }
 
-/** The whole bundle, kept as it arrived: it is checked again with each key or file that the visitor adds. */
+/** The complete bundle as received: it is checked again with each key or file that the visitor adds. */
 export async function fetchBundle(url: string, signal: AbortSignal, report: (step: Step) => void): Promise<Blob> {
   const response = await fetch(url, { credentials: 'omit', referrerPolicy: 'no-referrer', signal }).catch((error) => {
     signal.throwIfAborted()
@@ -25,7 +25,7 @@ export async function fetchBundle(url: string, signal: AbortSignal, report: (ste
   })
   if (!response.ok) throw await refused(response)
   if (!response.body) return new Blob()
-  // The length on the wire is that of the compressed bytes.
+  // The Content-Length counts compressed bytes.
   const length = Number(response.headers.get('content-length'))
   const of = length > 0 && !response.headers.has('content-encoding') ? length : null
   const pieces: Uint8Array<ArrayBuffer>[] = []
@@ -43,7 +43,7 @@ export async function fetchBundle(url: string, signal: AbortSignal, report: (ste
   return new Blob(pieces, { type: 'application/json' })
 }
 
-/** What a gateway answers, as far as it is one. */
+/** The error of an answer, which may not come from a gateway. */
 async function refused(response: Response): Promise<FetchFailed> {
   const body: unknown = await response.json().catch(() => null)
   const { message, hint } = (typeof body === 'object' ? (body ?? {}) : {}) as Partial<Record<keyof ErrorBody, unknown>>

@@ -1,4 +1,4 @@
-// The visitor's own files: hashed once, each as a stream, then compared with every bundle that is checked.
+// The visitor's own files: each is hashed once as a stream, then compared with every checked bundle.
 
 import { leafHash } from '@svc/protocol/merkle'
 import { type ContentHash, hashContent } from '@svc/protocol/sha256'
@@ -21,7 +21,7 @@ export async function hashFiles(
     try {
       return await hashContent(pieces(file), Number.POSITIVE_INFINITY)
     } catch {
-      // A folder that looks like a file, or one that was moved or changed meanwhile.
+      // The file is a folder, or was moved or changed in the meantime.
       signal.throwIfAborted()
       return null
     }
@@ -44,9 +44,9 @@ export interface GivenSource {
   end(isPartialBundle: boolean): ComparedFile[]
 }
 
-/** `listed` has the files of the bundle as far as they are known before it is checked. */
+/** `listed` contains the files of the bundle that are known before the check. */
 export function createGivenSource(
-  { list, isWhole }: NonNullable<CheckInput['files']>,
+  { list, isComplete }: NonNullable<CheckInput['files']>,
   listed: BundleFiles,
 ): GivenSource {
   const paths = pathsAsListed(list, listed)
@@ -54,11 +54,11 @@ export function createGivenSource(
   const byName = new Map(files.map((file) => [file.path, file]))
   const names = namesByContent(files, listed)
   const states = new Map<HashedFile, FileState>()
-  // The whole of a folder is compared name by name. Single files come from anywhere.
-  if (!isWhole) for (const [file, name] of names) byName.set(name, file)
+  // A complete folder is compared by name. Single files may have any name.
+  if (!isComplete) for (const [file, name] of names) byName.set(name, file)
 
   const source: FileSource = {
-    isPartial: !isWhole,
+    isPartial: !isComplete,
     open(filename) {
       const file = byName.get(filename)
       if (file && !file.content) throw new Error('it could not be read')
@@ -72,7 +72,7 @@ export function createGivenSource(
   }
 
   function nameOf(file: HashedFile): string {
-    return (isWhole ? undefined : names.get(file)) ?? file.path
+    return (isComplete ? undefined : names.get(file)) ?? file.path
   }
 
   return {
@@ -97,7 +97,7 @@ function stateOf(problem: FileProblem | null): FileState {
   return problem === 'changed' ? 'changed' : 'unreadable'
 }
 
-/** With or without the folder that they were dropped in, whichever the bundle has more of. */
+/** The paths with or without the dropped folder, whichever has more matches in the bundle. */
 function pathsAsListed(list: readonly HashedFile[], listed: BundleFiles): string[] {
   const whole = list.map(({ path }) => path)
   const [root] = whole[0]?.split('/') ?? []
@@ -120,7 +120,7 @@ function matches(list: readonly HashedFile[], paths: readonly string[], { held, 
   return count
 }
 
-/** The names of the same contents in the bundle, for files whose own names it does not have. Each is taken once. */
+/** The names of equal contents in the bundle, for files with unknown names. Each name is used once. */
 function namesByContent(files: readonly HashedFile[], { held }: BundleFiles): Map<HashedFile, string> {
   const own = new Map(files.map((file) => [file.path, file]))
   const others = new Map(own)

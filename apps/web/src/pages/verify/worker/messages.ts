@@ -1,4 +1,4 @@
-// What the page and its worker tell each other. Everything here can be posted.
+// The messages between the page and its worker. All of them can be posted.
 
 import type { EvidenceEnvelope } from '@svc/protocol/evidence'
 import type { FileEntry } from '@svc/protocol/merkle'
@@ -12,13 +12,13 @@ import type { Comparison, Side } from '../pictures/compare-bundles.ts'
 import type { DifferenceRow, RowQuery } from '../pictures/differences.ts'
 import type { ShownProof } from '../pictures/merkle-path.ts'
 
-/** A file of the visitor, and its path within what they dropped. */
+/** A file of the visitor, and its path within the drop. */
 export interface GivenFile {
   path: string
   file: File
 }
 
-/** Null where the browser could not read it. */
+/** A hashed file; its hash is null if the browser could not read it. */
 export interface HashedFile {
   path: string
   content: ContentHash | null
@@ -27,39 +27,39 @@ export interface HashedFile {
 export interface CheckInput {
   bundle: Blob
   keys: readonly PinnedKey[]
-  /** What the lists of keys say besides. */
+  /** The other contents of the key lists. */
   listed: ListedChanges
   /** Publication keys, base58. */
   signers: readonly string[]
   domainTag: string | null
-  /** As name+hash+base64. */
+  /** Log keys as name+hash+base64. */
   logKeys: readonly string[]
   /** The text of a policy for logs. */
   policy: string | null
-  /** The address of a node; null asks nobody. */
+  /** The address of a node; null makes no request. */
   node: string | null
   receipt: ReceiptTexts | null
-  files: { list: readonly HashedFile[]; isWhole: boolean } | null
+  files: { list: readonly HashedFile[]; isComplete: boolean } | null
 }
 
 export type FileState =
   | 'unchanged'
-  /** The same content as a file of the bundle that has another name. */
+  /** A file of the bundle has the same content under another name. */
   | 'renamed'
   | 'changed'
   | 'unreadable'
   | 'unlisted'
-  /** The bundle does not show all of its files. */
+  /** The bundle hides some of its files. */
   | 'not_shown'
 
 export interface ComparedFile {
   path: string
   state: FileState
-  /** Its name in the bundle, where it is another. */
+  /** Its name in the bundle, if it differs. */
   listedAs: string | null
 }
 
-/** A bundle that could be read, with all facts about it by name. */
+/** A readable bundle, with all facts about it by name. */
 export interface CheckedBundle
   extends Pick<
     VerifiedBundle,
@@ -78,7 +78,7 @@ export type CompareInput = Record<Side, Blob> & Pick<CheckInput, 'keys' | 'domai
 export interface FileQuery {
   offset: number
   limit: number
-  /** Part of a name, in any case. */
+  /** Part of a name; case is ignored. */
   search: string
 }
 
@@ -87,7 +87,7 @@ export interface FilePage {
   rows: { index: number; file: FileEntry | null; leaf: string | null }[]
 }
 
-/** What the page can ask its worker. Those that take long report how far they are. */
+/** The calls to the worker. Long calls report progress. */
 export interface Calls {
   fetchBundle(url: string): Promise<Blob>
   readKeys(text: string): Promise<PinnedKeys>
@@ -101,13 +101,13 @@ export interface Calls {
   files(query: FileQuery): Promise<FilePage>
   path(index: number): Promise<ShownProof | null>
   compareBundles(input: CompareInput): Promise<Comparison>
-  /** Of the bundles that were compared last. */
+  /** Rows of the last comparison. */
   differences(query: RowQuery): Promise<{ rows: DifferenceRow[]; matching: number }>
 }
 
 export type Call = keyof Calls
 
-/** Of bytes; `of` is null where nobody knows. */
+/** Progress in bytes; `of` is null if unknown. */
 export interface Step {
   done: number
   of: number | null

@@ -3,7 +3,7 @@
 import type { Call, Calls, FromWorker, Step, ToWorker } from './messages.ts'
 
 export class WorkFailed extends Error {
-  /** Of the answer, where something was fetched. */
+  /** The status of the answer, if something was fetched. */
   readonly status: number | null
   readonly hint: string | null
 
@@ -29,7 +29,7 @@ interface Waiting {
   onStep?: ((step: Step) => void) | undefined
 }
 
-/** `start` is called again after a worker died, as it does when it runs out of memory. */
+/** Calls `start` again after a worker died, for example out of memory. */
 export function createCheckWorker(start: () => Worker): CheckWorker {
   const waiting = new Map<number, Waiting>()
   let worker: Worker | null = null

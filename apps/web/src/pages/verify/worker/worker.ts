@@ -1,4 +1,4 @@
-// All the work of the page: reading, hashing and checking, away from what the visitor sees.
+// The worker of the page: it reads, hashes and checks, so that the page stays responsive.
 
 import { readPolicy } from '@svc/protocol/transparency/policy'
 import { jsonRpc } from '@svc/sdk/json-rpc'
@@ -12,7 +12,7 @@ import { FetchFailed, fetchBundle } from './fetch-bundle.ts'
 import { createGivenSource, hashFiles } from './given-files.ts'
 import type { Call, Calls, CheckInput, CheckResult, CompareInput, FromWorker, Step, ToWorker } from './messages.ts'
 
-/** Of one call. */
+/** The context of one call. */
 interface Run {
   signal: AbortSignal
   report(step: Step): void
@@ -24,7 +24,7 @@ type Handlers = {
 
 /** The files of the bundle that was checked last. */
 let listed: BundleFiles | null = null
-/** Of the bundles that were compared last. */
+/** The differences of the last comparison. */
 let differences: Differences | null = null
 
 const HANDLERS: Handlers = {
@@ -47,7 +47,7 @@ const HANDLERS: Handlers = {
   differences: async (query) => differences?.rows(query) ?? { rows: [], matching: 0 },
 }
 
-/** The form has checked it. */
+/** Parses a policy that the form has checked. */
 function policyOf(text: string): Pick<Given, 'policy'> {
   const policy = readPolicy(text)
   return typeof policy === 'string' ? {} : { policy }
@@ -101,7 +101,7 @@ async function check(input: CheckInput, run: Run): Promise<CheckResult> {
 }
 
 async function compare({ before, after, keys, domainTag }: CompareInput, run: Run): Promise<Comparison> {
-  // Long lists: release the earlier ones first.
+  // The lists are long: release the previous ones first.
   differences = null
   const bundles = { before: pieces(before, run), after: pieces(after, run) }
   const found = await compareBundles(bundles, { pinnedKeys: keys, ...(domainTag !== null && { domainTag }) })
@@ -121,7 +121,7 @@ async function* pieces(bundle: Blob, { signal, report }: Run): AsyncGenerator<Ui
   }
 }
 
-/** Often enough to look alive, seldom enough not to keep the page busy. */
+/** The interval of progress reports. */
 const REPORT_MS = 80
 
 const running = new Map<number, AbortController>()

@@ -7,13 +7,13 @@ import type { ConflictChoice } from './plan.ts'
 
 interface ConflictProps {
   names: readonly string[]
-  /** Null: nothing is uploaded. */
+  /** Null uploads nothing. */
   onChoose: (choice: ConflictChoice | null) => void
 }
 
 const SHOWN = 5
 
-/** Asked once for all files that were chosen together. */
+/** Asks once for all files that were chosen together. */
 export function ConflictDialog({ names, onChoose }: ConflictProps) {
   return (
     <Dialog title={t.conflicts.title(names.length)} onClose={() => onChoose(null)}>

@@ -1,4 +1,4 @@
-// Unfinished uploads whose files are here again.
+// Unfinished uploads whose files were chosen again.
 
 import type { UploadRecord } from './records.ts'
 import type { Encrypt, NewUpload } from './upload-list.ts'
@@ -9,12 +9,12 @@ export interface FoundAgain {
   handle: FileSystemFileHandle | null
 }
 
-/** As far as names, sizes and times tell. The hash decides: other bytes begin a new upload. */
+/** Whether size and time match. The hash decides later: other content starts a new upload. */
 export function isSame({ size, lastModified }: FoundAgain['record'], file: File): boolean {
   return file.size === size && file.lastModified === lastModified
 }
 
-/** Those that go on, as they began: encrypted ones with a key, or not at all (T-59). */
+/** The uploads to continue in their original form: encrypted ones only with a key (T-59). */
 export function continuedUploads(
   found: readonly FoundAgain[],
   encrypt: Encrypt | null,

@@ -1,20 +1,20 @@
-// Files from a drop or a picker, folders with all that is in them.
+// Files from a drop or a picker, including all files in folders.
 
 export interface ChosenFile {
-  /** With the folders that were chosen with it. */
+  /** The path, including chosen folders. */
   path: string
   file: File
-  /** Reads the same file after a reload, where the browser can. */
+  /** Lets the page read the same file after a reload, if the browser supports it. */
   handle: FileSystemFileHandle | null
 }
 
 export interface Chosen {
   files: ChosenFile[]
-  /** Paths of files and folders that the browser could not read; of folders with a slash at the end. */
+  /** Paths of unreadable files and folders; folders end with a slash. */
   unreadable: string[]
 }
 
-/** Call it in the event itself: what was dropped is gone after it. */
+/** Call it in the event handler: the dropped items are gone afterwards. */
 export async function chosenByDrop(transfer: Pick<DataTransfer, 'items'>): Promise<Chosen> {
   const items = [...transfer.items].filter(({ kind }) => kind === 'file')
   const taken = items.map((item) => ({
@@ -32,7 +32,7 @@ export async function chosenByDrop(transfer: Pick<DataTransfer, 'items'>): Promi
   return chosen
 }
 
-/** Not every browser has it, and TypeScript does not know it yet. */
+/** Not every browser supports it, and TypeScript does not declare it yet. */
 interface WithHandle {
   getAsFileSystemHandle(): Promise<FileSystemHandle | null>
 }
@@ -42,7 +42,7 @@ export function chosenByPicker(files: FileList): Chosen {
   return { files: chosen, unreadable: [] }
 }
 
-/** One that cannot be read does not keep the others from being taken. */
+/** Adds a file or folder; an unreadable one does not stop the others. */
 async function addHandle(chosen: Chosen, parent: string, handle: FileSystemHandle): Promise<void> {
   const path = parent + handle.name
   if (handle.kind === 'file') {
@@ -72,7 +72,7 @@ async function addEntry(chosen: Chosen, parent: string, entry: FileSystemEntry):
   }
   const reader = (entry as FileSystemDirectoryEntry).createReader()
   try {
-    // It gives some at a time, and none at the end.
+    // Each call returns some entries, and none at the end.
     for (;;) {
       const some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject))
       if (some.length === 0) return

@@ -1,10 +1,10 @@
-// The bytes of a file that the browser holds, read piece by piece.
+// The bytes of a browser file, read in pieces.
 
 import { withPrefix } from '@svc/protocol/bytes'
 import { sha256Stream } from '@svc/protocol/sha256'
 import type { Source } from '@svc/sdk'
 
-/** Between two of these, the page can draw. */
+/** The size of a piece; the page can render between two pieces. */
 const READ_AT_ONCE = 1024 * 1024
 
 export function fileSource(file: File, contentHash: string | null): Source {
@@ -28,7 +28,7 @@ export async function hashOf(file: File, signal: AbortSignal, onProgress: (done:
   return withPrefix(hash.hex())
 }
 
-/** In pieces, so that a file of any size takes little memory and what is not read is not. */
+/** Reads a file in pieces, so that it needs little memory and reads only what is used. */
 async function* chunksOf(file: File): AsyncGenerator<Uint8Array> {
   for (let start = 0; start < file.size; start += READ_AT_ONCE)
     yield new Uint8Array(await file.slice(start, start + READ_AT_ONCE).arrayBuffer())

@@ -1,6 +1,5 @@
-// From files that were chosen to uploads: one drop or choice after the other, so that each question is asked and none
-// is
-// about files that another answer has just named.
+// Turns chosen files into uploads, one drop or choice after the other, so that each question about names knows the
+// answers to the earlier ones.
 
 import type { Client, Locker } from '@svc/sdk'
 import type { Deletions } from '../deletions.ts'
@@ -13,20 +12,20 @@ interface IntakeNeeds {
   client: Client
   locker: Locker
   uploads: Uploads
-  deletions: Pick<Deletions, 'isLeaving' | 'release'>
-  /** Which files of names that are taken are to be uploaded; null: none of all. */
+  deletions: Pick<Deletions, 'isPending' | 'release'>
+  /** Asks what to do with names that already exist; null cancels all uploads. */
   ask: (names: readonly string[]) => Promise<ConflictChoice | null>
 }
 
 interface Intake {
   chosen: Chosen | Promise<Chosen>
-  /** The one that was shown, with a slash at its end. */
+  /** The current folder, ending with a slash. */
   folder: string
-  /** By the key of the moment when they were chosen (T-59). */
+  /** Encrypts with the key at the time of the choice (T-59). */
   encrypt: Encrypt | null
 }
 
-/** Of one choice. */
+/** The context of one choice. */
 interface Taken {
   unreadable: readonly string[]
   /** Whether all of the files were skipped. */
@@ -36,11 +35,11 @@ interface Taken {
 export function createIntake({ client, locker, uploads, deletions, ask }: IntakeNeeds) {
   let last: Promise<unknown> = Promise.resolve()
 
-  /** Names of files that are there, or on their way. Who deletes a file and uploads it again is not asked. */
+  /** Names of stored files and running uploads. A name with a pending deletion does not ask. */
   async function findTaken(names: readonly string[]): Promise<Set<string>> {
     const existing = await existingNames(client, locker, names)
     return new Set(
-      names.filter((name) => uploads.isUploading(name) || (existing.has(name) && !deletions.isLeaving(name))),
+      names.filter((name) => uploads.isUploading(name) || (existing.has(name) && !deletions.isPending(name))),
     )
   }
 
@@ -52,10 +51,10 @@ export function createIntake({ client, locker, uploads, deletions, ask }: Intake
     return { unreadable, isNothingLeft: planned.length > 0 && left?.length === 0 }
   }
 
-  /** A file that is about to be deleted stays, and is replaced. */
+  /** Cancels the pending deletion of a file and replaces it. */
   async function add(planned: readonly PlannedFile[], encrypt: Encrypt | null): Promise<void> {
     const files = planned.map(({ filename, file, handle, mayReplace }) => {
-      return { filename, file, handle, encrypt, mayReplace: mayReplace || deletions.isLeaving(filename) }
+      return { filename, file, handle, encrypt, mayReplace: mayReplace || deletions.isPending(filename) }
     })
     await deletions.release(files.map(({ filename }) => filename))
     uploads.add(files)
@@ -77,7 +76,7 @@ export function createIntake({ client, locker, uploads, deletions, ask }: Intake
 
   return {
     take: (intake: Intake): Promise<Taken> => inOrder(() => take(intake)),
-    /** Asks about the name of an upload that another file has taken meanwhile. */
+    /** Asks again about the name of an upload that another file got in the meantime. */
     takeAgain: (upload: Upload): Promise<void> => inOrder(() => takeAgain(upload)),
   }
 }

@@ -1,5 +1,5 @@
-// Uploads that a reload or a closed page has interrupted. They go on from what the gateway has, once the same files are
-// here again: the browser gives them back where it can, else they are chosen again.
+// Uploads that a reload or a closed page has interrupted. They continue from the bytes that the gateway has, after the
+// browser returns the same files, if it can, or the user chooses them again.
 
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
@@ -14,9 +14,9 @@ import type { Encrypt, NewUpload } from './upload-list.ts'
 
 interface InterruptedUploadsProps {
   lockerId: string
-  /** Null while nothing is encrypted. */
+  /** Null without encryption. */
   encrypt: Encrypt | null
-  /** Names that are being uploaded here by now. */
+  /** Whether a file of this name is being uploaded now. */
   isUploading: (filename: string) => boolean
   onContinue: (files: readonly NewUpload[]) => void
 }
@@ -40,7 +40,7 @@ export function Unfinished({ lockerId, encrypt, isUploading, onContinue }: Inter
   const needsKey = records.value.some(({ isEncrypted }) => isEncrypted) && !encrypt
   const withHandles = records.value.filter(({ handle }) => handle !== null)
 
-  /** With the key of the click: it may be taken away while the browser is asked for the files. */
+  /** Uses the key at the time of the click: it may be removed while the browser asks for the files. */
   const proceed = (found: readonly FoundAgain[]) => {
     const { files, changed } = continuedUploads(found, encrypt)
     note.value = changed > 0 ? t.unfinished.changed(changed) : found.length === 0 ? t.unfinished.noMatch : ''
@@ -116,7 +116,7 @@ export function Unfinished({ lockerId, encrypt, isUploading, onContinue }: Inter
   )
 }
 
-/** The record whose name ends as the path of the chosen file does, whatever folder was chosen. */
+/** Matches records and chosen files by the end of the path, independent of the chosen folder. */
 function matched(records: readonly UploadRecord[], chosen: readonly ChosenFile[]): FoundAgain[] {
   return chosen.flatMap(({ path, file, handle }) => {
     const isNamed = ({ filename, isEncrypted }: UploadRecord) => {

@@ -1,6 +1,5 @@
-// The uploads of each locker, as long as this document is there: they go on while other pages are shown, are shown
-// again
-// by the page of their locker, and end when the page is locked (T-68).
+// The uploads of each locker, for the lifetime of this document: they continue while other pages are shown, appear again
+// on the page of their locker, and end when the page is locked (T-68).
 
 import { type Client, storageJournal } from '@svc/sdk'
 import type { Signer } from '@svc/sdk/signers'
@@ -10,16 +9,16 @@ import { createUploads, type UploadEvents, type Uploads } from './queue.ts'
 
 interface OpenUploads {
   uploads: Uploads
-  /** What signs for them from now on. */
+  /** The signer for their next requests. */
   signer: Signer
-  /** Unfinished uploads are noted where a reload finds them. */
+  /** Saves records of unfinished uploads, which a reload finds. */
   client: Promise<Client> | null
   watcher: UploadEvents | null
 }
 
 const byLocker = new Map<string, OpenUploads>()
 
-/** The page of a locker watches its uploads until it is left. */
+/** Shows the uploads of a locker until its page is left. */
 export function watchUploads({ locker, signer }: LockerSession, watcher: UploadEvents): Uploads {
   const known = byLocker.get(locker.locker_id)
   if (known) {

@@ -1,4 +1,4 @@
-// What is being uploaded, file by file and as a whole.
+// The upload panel: each file, and the total progress.
 
 import { NameTaken } from '@svc/sdk/errors'
 import { common } from '#texts/common'
@@ -10,12 +10,12 @@ import { explainFileError } from '../problems.ts'
 import type { Uploads } from './queue.ts'
 import type { Upload } from './upload-list.ts'
 
-/** More rows would only be counted. */
+/** The number of rows; further uploads are only counted. */
 const SHOWN = 50
 
 interface PanelProps {
   uploads: Uploads
-  /** For an upload whose name another file has taken. */
+  /** Called for an upload whose name another file got. */
   onNameTaken: (upload: Upload) => void
 }
 

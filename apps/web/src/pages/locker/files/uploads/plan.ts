@@ -1,5 +1,4 @@
-// Names for files that were chosen: in the folder that is shown, with the ending of encrypted files, and apart from
-// what is there already.
+// Names for chosen files: in the current folder, with the ending of encrypted files, and different from existing names.
 
 import { fileUrls, MAX_FILES_PER_BATCH } from '@svc/api/files'
 import { type Client, ENCRYPTED_ENDING, type Locker } from '@svc/sdk'
@@ -7,7 +6,7 @@ import type { ChosenFile } from './dropped.ts'
 
 export interface PlannedFile extends ChosenFile {
   filename: string
-  /** Whether it may take the place of a file that has its name by then: only where somebody said so. */
+  /** Whether it may replace a file with its name: only after the user agreed. */
   mayReplace: boolean
 }
 
@@ -22,14 +21,14 @@ export function plannedFiles(chosen: readonly ChosenFile[], folder: string, isEn
   return [...byName.values()]
 }
 
-/** Those of the names that files with bytes have. */
+/** The names that complete files already have. */
 export async function existingNames(
   client: Client,
   { locker_id }: Locker,
   filenames: readonly string[],
 ): Promise<Set<string>> {
   const existing = new Set<string>()
-  // Longer ones exist nowhere, and no request may have them.
+  // Longer names are invalid, and no request may contain them.
   const possible = filenames.filter((name) => name.length <= 512)
   for (let i = 0; i < possible.length; i += MAX_FILES_PER_BATCH) {
     const asked = possible.slice(i, i + MAX_FILES_PER_BATCH)
@@ -42,8 +41,8 @@ export async function existingNames(
 type Find = (filenames: readonly string[]) => Promise<ReadonlySet<string>>
 
 /**
- * Asks about each name that is taken, once, and looks again after the answer, which may take a while. Null: nothing is
- * uploaded.
+ * Asks about each existing name once, and checks again after the answer, which may take a while. Returns null to upload
+ * nothing.
  */
 export async function withoutConflicts(
   planned: readonly PlannedFile[],
@@ -62,7 +61,7 @@ export async function withoutConflicts(
   }
 }
 
-/** What is left to upload. Files that keep both get the first free name of the form `name (2).txt`. */
+/** The files to upload. To keep both files, the new one gets the first free name of the form `name (2).txt`. */
 export async function resolveConflicts(
   planned: readonly PlannedFile[],
   existing: ReadonlySet<string>,

@@ -1,4 +1,4 @@
-// Files on their way into a locker: small ones in batches, large ones in parts, each apart from the others.
+// Uploads files to a locker: small ones in batches, large ones separately, in parts.
 
 import { DEFAULT_SYSTEM_PREFIX, filenameProblem } from '@svc/protocol/filename'
 import { type Client, contentTypeOf, type Locker, type NamedBytes, SMALL_FILE_BYTES, type Source } from '@svc/sdk'
@@ -8,32 +8,32 @@ import { dropRecords, keepRecords } from './records.ts'
 import { createUploadList, type NewUpload, type Upload, type UploadList } from './upload-list.ts'
 
 export interface Uploads extends Pick<UploadList, 'version' | 'totals' | 'first'> {
-  /** Whether a file of this name is on its way, paused and failed ones included. */
+  /** Whether a file of this name is in the queue, including paused and failed ones. */
   isUploading(filename: string): boolean
-  /** The same name again takes the place of the one before. */
+  /** Adds files; a file with the same name replaces the earlier one. */
   add(files: readonly NewUpload[]): void
   pauseAll(): void
   continueAll(): void
   pause(upload: Upload): void
-  /** Sends a paused or failed one again; of a large one, what is not there yet. */
+  /** Continues a paused or failed upload; a large file resumes where it stopped. */
   proceed(upload: Upload): void
   cancel(upload: Upload): void
   cancelAll(): void
-  /** Takes what is done off the list. */
+  /** Removes finished uploads from the list. */
   clear(): void
-  /** Stops all of it for good and forgets files and keys. The records of what is unfinished stay. */
+  /** Stops everything permanently and drops files and keys. Records of unfinished uploads stay. */
   end(): void
 }
 
 export interface UploadEvents {
   onStored(filename: string): void
-  /** Nothing waits and nothing moves any more. */
+  /** Called when no upload waits or runs. */
   onSettled(): void
 }
 
 const BATCH_FILES = 100
 const BATCH_BYTES = 32 * 1024 * 1024
-/** So many files that do not fit, and the rest is not tried. */
+/** After this many files that exceed the quota, the rest is not tried. */
 const REFUSALS_IN_A_ROW = 10
 
 export function createUploads(client: () => Promise<Client>, locker: Locker, events: UploadEvents): Uploads {
@@ -44,7 +44,7 @@ export function createUploads(client: () => Promise<Client>, locker: Locker, eve
   let refusals = 0
   let isEnded = false
 
-  /** Stops it, and takes it off the list. */
+  /** Stops an upload, and removes it from the list. */
   function drop(upload: Upload): void {
     list.remove(upload)
     upload.state = 'paused'
@@ -59,7 +59,7 @@ export function createUploads(client: () => Promise<Client>, locker: Locker, eve
     events.onStored(upload.filename)
   }
 
-  /** After an abort the state says already why. */
+  /** Sets the failure, unless the upload was aborted: then the state already shows why. */
   function fail(upload: Upload, error: unknown, signal: AbortSignal): void {
     if (signal.aborted) return
     set(upload, { state: 'failed', error })
@@ -130,8 +130,8 @@ export function createUploads(client: () => Promise<Client>, locker: Locker, eve
           waiting.delete(outcome.filename)
           if (!upload) return
           if ('stored' in outcome) finish(upload)
-          // Some of its files may fit, or have names that are free.
-          else if (batch.length > 1 && isOfWholeBatch(outcome.error)) refused.push(upload)
+          // Some files of the batch may fit, or have free names.
+          else if (batch.length > 1 && rejectsBatch(outcome.error)) refused.push(upload)
           else fail(upload, outcome.error, signal)
         },
       })
@@ -140,7 +140,7 @@ export function createUploads(client: () => Promise<Client>, locker: Locker, eve
     }
     for (const upload of batch) running.delete(upload)
     for (const upload of refused) if (!signal.aborted && upload.state === 'sending') await sendAlone(upload)
-    // One of them was paused or taken away; the others go on.
+    // One file was paused or removed; the others continue.
     for (const upload of batch) if (upload.state === 'sending') set(upload, { state: 'waiting', doneBytes: 0 })
   }
 
@@ -182,7 +182,7 @@ export function createUploads(client: () => Promise<Client>, locker: Locker, eve
     running.delete(upload)
   }
 
-  /** Once for each upload: one that is continued is neither hashed nor encrypted again. */
+  /** Created once per upload: a continued upload is neither hashed nor encrypted again. */
   async function sourceOf(upload: Upload, signal: AbortSignal): Promise<Source> {
     const known = sources.get(upload)
     if (known) return known
@@ -231,7 +231,7 @@ export function createUploads(client: () => Promise<Client>, locker: Locker, eve
         const isEncrypted = encrypt !== null
         return { lockerId: locker.locker_id, filename, size, lastModified, isEncrypted, handle, mayReplace }
       })
-      // Only then can every one of them be found again.
+      // Only then can all of them be resumed.
       void keepRecords(records).finally(start)
     },
     pauseAll: () => list.all().forEach(pause),
@@ -248,8 +248,8 @@ export function createUploads(client: () => Promise<Client>, locker: Locker, eve
   }
 }
 
-/** A batch is created whole or not at all. */
-function isOfWholeBatch(error: unknown): boolean {
+/** Whether an error rejects a complete batch: batches are created completely or not at all. */
+function rejectsBatch(error: unknown): boolean {
   return isGatewayError(error, 'LOCKER_CAPACITY_EXCEEDED') || error instanceof NameTaken
 }
 

@@ -1,5 +1,5 @@
-// What was being uploaded when a page was closed or reloaded. The browser keeps the names, sizes and, where it can, the
-// way back to the files; never their content.
+// Records of uploads that a closed or reloaded page interrupted. The browser stores names, sizes and, if it can, handles
+// of the files, but never their content.
 
 import { resultOf } from '../../../../database-request.ts'
 
@@ -10,9 +10,9 @@ export interface UploadRecord {
   lastModified: number
   isEncrypted: boolean
   handle: FileSystemFileHandle | null
-  /** Records of before have none: then nothing is replaced unasked. */
+  /** Missing in older records: then nothing is replaced without asking. */
   mayReplace?: boolean
-  /** The page that uploads it. */
+  /** The id of the page that uploads it. */
   tab: string
 }
 
@@ -20,7 +20,7 @@ const NAME = 'svc-uploads'
 const STORE = 'unfinished'
 const TAB = crypto.randomUUID()
 
-/** Held as long as this page is open, so that others can tell whether an upload goes on. */
+/** Whether this page holds its lock, which tells other pages that its uploads continue. */
 let isHolding = false
 
 export async function keepRecords(records: readonly Omit<UploadRecord, 'tab'>[]): Promise<void> {
@@ -39,7 +39,7 @@ export async function dropRecords(lockerId: string, filenames: readonly string[]
   })
 }
 
-/** Those of a locker that no other open page uploads; this one knows its own. */
+/** The records of a locker that no other open page uploads. */
 export async function interruptedUploads(lockerId: string): Promise<UploadRecord[]> {
   const database = await open()
   if (!database) return []
@@ -61,13 +61,13 @@ async function change(work: (store: IDBObjectStore) => void): Promise<void> {
   work(transaction.objectStore(STORE))
   await new Promise<void>((resolve) => {
     transaction.oncomplete = () => resolve()
-    // Without a record, an upload cannot be continued after a reload; it goes on all the same.
+    // Without a record, the upload continues, but not after a reload.
     transaction.onabort = () => resolve()
   })
   database.close()
 }
 
-/** Null where the browser keeps nothing, as in some private windows. */
+/** Null if the browser has no database, as in some private windows. */
 async function open(): Promise<IDBDatabase | null> {
   try {
     const request = indexedDB.open(NAME, 1)

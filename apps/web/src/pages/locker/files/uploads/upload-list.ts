@@ -1,4 +1,4 @@
-// The uploads of a page by name and state, and what they come to.
+// The uploads of a page by name and state, with totals.
 
 import { type Signal, signal } from '@preact/signals'
 import type { Source } from '@svc/sdk'
@@ -9,21 +9,21 @@ export interface Upload {
   readonly filename: string
   readonly file: File
   readonly handle: FileSystemFileHandle | null
-  /** Encrypts the file under its name; null sends it as it is. */
+  /** Encrypts the file under its name; null uploads it unchanged. */
   readonly encrypt: Encrypt | null
-  /** Whether it may take the place of a file that has its name by then. */
+  /** Whether it may replace a file with its name. */
   readonly mayReplace: boolean
   state: UploadState
-  /** Of what the state is about. */
+  /** The bytes that are done in the current state. */
   doneBytes: number
-  /** Bytes that the gateway had from before. */
+  /** Bytes that the gateway already had. */
   keptBytes: number
   error: unknown
 }
 
 export type Encrypt = (file: File, filename: string, signal: AbortSignal) => Promise<Source>
 
-/** What is to be uploaded. */
+/** A file to upload. */
 export type NewUpload = Pick<Upload, 'filename' | 'file' | 'handle' | 'encrypt' | 'mayReplace'>
 
 interface Totals {
@@ -39,29 +39,29 @@ interface Totals {
 type Change = Partial<Pick<Upload, 'state' | 'doneBytes' | 'keptBytes' | 'error'>>
 
 export interface UploadList {
-  /** Changes with every step, at most some times a second. */
+  /** Changes with every step, at most a few times per second. */
   readonly version: Signal<number>
   changed(): void
-  /** The one under this name. */
+  /** The upload with this name. */
   named(filename: string): Upload | undefined
   all(): Upload[]
   in(state: UploadState): ReadonlySet<Upload>
   add(upload: Upload): void
   remove(upload: Upload): void
-  /** Nothing happens to one that was removed. */
+  /** Changes an upload; ignores a removed one. */
   set(upload: Upload, change: Change): void
-  /** Whether anything waits or moves. */
+  /** Whether any upload waits or runs. */
   isActive(): boolean
   totals(): Totals
-  /** Some of them: what failed, what moves, and so on; what is done comes last. */
+  /** The first uploads in the order of `STATES`. */
   first(count: number): Upload[]
 }
 
 const DRAW_MS = 40
-/** In which order they are shown. */
+/** The order in which uploads are shown. */
 const STATES: readonly UploadState[] = ['failed', 'sending', 'checking', 'paused', 'waiting', 'done']
 
-/** There may be hundreds of thousands: only `all` walks through all of them. */
+/** A list of possibly hundreds of thousands of uploads: only `all` iterates over them. */
 export function createUploadList(): UploadList {
   const byName = new Map<string, Upload>()
   const byState = Object.fromEntries(STATES.map((state) => [state, new Set()])) as Record<UploadState, Set<Upload>>
