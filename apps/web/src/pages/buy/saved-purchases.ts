@@ -6,7 +6,7 @@ import type { SignedReceipt } from '@svc/protocol/receipt'
 import { storageJournal } from '@svc/sdk/journal'
 import {
   forgetPurchase,
-  type PurchasePlace,
+  type PurchaseLocation,
   type PurchaseRecord,
   purchaseEntry,
   shownOrder,
@@ -33,7 +33,7 @@ export interface SavedPurchase {
 }
 
 /** Where the purchases of this page are. */
-export async function placeHere(): Promise<PurchasePlace> {
+export async function placeHere(): Promise<PurchaseLocation> {
   return { journal: storageJournal(), baseUrl: await knownAddress() }
 }
 
@@ -56,7 +56,7 @@ export async function removeKept(id: string): Promise<void> {
   localStorage.removeItem(NAME_IN_1_1_0 + id)
   const { journal, baseUrl } = await placeHere()
   const shown = await shownPurchases(storageJournal())
-  const places = [{ journal, baseUrl }, ...shown.flatMap(({ intent, place }) => (intent === id ? place : []))]
+  const places = [{ journal, baseUrl }, ...shown.flatMap(({ intent, location }) => (intent === id ? location : []))]
   for (const place of places) await forgetPurchase(place, id)
 }
 
@@ -87,8 +87,11 @@ function keptOf(id: string, { shown, order, receipt }: PurchaseRecord): SavedPur
 /** Release 1.1.0 kept what a page had shown apart. */
 const NAME_IN_1_1_0 = 'svc page purchase '
 
-/** Moves a purchase of 1.1.0 into the journal. A tab of that release may still work on it: what it changes is moved next. */
-async function adopt(place: PurchasePlace, id: string): Promise<void> {
+/**
+ * Moves a purchase of 1.1.0 into the journal. A tab of that release may still work on it: what it changes is moved
+ * next.
+ */
+async function adopt(place: PurchaseLocation, id: string): Promise<void> {
   const name = NAME_IN_1_1_0 + id
   const text = localStorage.getItem(name)
   const old = text === null ? null : parsed(text)
