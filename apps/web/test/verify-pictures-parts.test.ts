@@ -150,13 +150,13 @@ describe('two bundles', () => {
     })
     const altered = await compare('chain-1', 'list-renamed')
     if (altered.refused) throw new Error('refused')
-    expect(altered.after.failed).toContain('the files have another Merkle root than the commitment')
+    expect(altered.after.failed).toContain('the Merkle root of the files is not that of the commitment')
   })
 
   it('T-38 are refused where one is no bundle or does not show all files', async () => {
     expect(await compare('redacted-chosen', 'chain-1')).toEqual({ refused: { side: 'before', why: null } })
     expect(await compare('chain-1', 'redacted-no-names')).toEqual({ refused: { side: 'after', why: null } })
     const { refused } = await compare('chain-1', 'list-twice-apart')
-    expect(refused).toMatchObject({ side: 'after', why: expect.stringContaining('stands twice') })
+    expect(refused).toMatchObject({ side: 'after', why: expect.stringContaining('occurs twice') })
   })
 })

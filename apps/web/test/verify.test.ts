@@ -76,7 +76,7 @@ describe('the verify page', () => {
     }
     await expectGoodLooks(page, 'verify-open')
     await pinKeys(page, 'ed25519:0123456789abcdef')
-    await page.getByText(/is a key id, too short to pin/).waitFor()
+    await page.getByText(/is a key id, which is too short to pin/).waitFor()
     await pinKeys(page, await gatewayKeys())
     await page.locator('#key_pinned.fact-passed').waitFor()
     expect(await fact(page, 'receipt_is_of_bundle')).toBe('passed')

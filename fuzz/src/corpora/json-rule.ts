@@ -4,9 +4,9 @@
 import type { JsonCase } from './cases.ts'
 import { CRASHED, type Objection, strictObjection } from './readers.ts'
 
-/** Texts of the grammar that are rejected anyway. */
-const BY_RULE = /stands twice|nested deeper than|number out of range/
-/** Readers differ in their limits. */
+/** Texts of the grammar that are refused all the same. */
+const BY_RULE = /occurs twice|nested deeper than|number out of range/
+/** Places differ in how much they read. */
 const BY_LIMIT = /more than \d+ values|longer than|too_large/
 
 /** The problem with this objection to a case; null when it is right. */

@@ -367,7 +367,7 @@ export const revokeAccess = endpoint({
   repeatable: true,
   path: '/v1/lockers/{locker_id}/revoke',
   auth: { ops: ['locker:admin'] },
-  summary: 'End all URLs and upload sessions of a locker, whoever requested them',
+  summary: 'End all URLs and upload sessions of a locker, no matter who requested them',
   params: LockerPath,
   responses: {
     200: Type.Object({ ok: Type.Literal(true), locker_id: Type.String(), revoked: Type.Literal(true) }),

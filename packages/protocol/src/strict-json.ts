@@ -101,7 +101,7 @@ class Reader {
     do {
       this.#space()
       const key = this.#string()
-      if (Object.hasOwn(object, key)) throw this.#error(`key ${JSON.stringify(key)} stands twice`)
+      if (Object.hasOwn(object, key)) throw this.#error(`key ${JSON.stringify(key)} occurs twice`)
       if (!this.#take(':')) throw this.#error('expected ":"')
       // Plain assignment of "__proto__" would set the prototype instead of a member.
       Object.defineProperty(object, key, {

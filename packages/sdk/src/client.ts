@@ -83,7 +83,7 @@ const agentService: Service = {
     const { body } = await call(context, discovery)
     return { ...NO_KEYS, keys: [trustedKey(body.signing_key.public_key_hex)] }
   },
-  // Several may work for one gateway.
+  // Several agent services may work for one gateway.
   ownsLockers: false,
   signerHeaders: (address) => ({ [HEADER_IDENTITY]: address }),
 }

@@ -9,27 +9,27 @@ import { type Journal, memoryJournal } from './journal.ts'
 import type { Signer } from './signers.ts'
 
 export interface ClientOptions {
-  /** Address of the service, for example `https://gateway.example`. */
+  /** The address of the service, for example `https://gateway.example`. */
   baseUrl: string
   /** Signs requests, with the key that paid or an operator's. Public reads need none. */
   signer?: Signer
   fetch?: typeof globalThis.fetch
-  /** Where purchases and uploads are recorded. The default is in memory: give a client that pays a durable one. */
+  /** Where purchases and uploads are recorded. The default is in memory: a client that pays needs a durable one. */
   journal?: Journal
   /**
-   * Public keys from a source other than the service. Only their signatures are accepted: of a key in 64 hex any
-   * signature, of one with a period and a use only what it may have signed.
+   * Public keys from a source other than the service. Only their signatures are accepted: any signature by a key in 64
+   * hex, and by a key with a period and a use only signatures within them.
    */
   pinnedKeys?: readonly (string | TrustedKey)[]
-  /** Recovery keys in 64 hex, from the same source as the pinned keys: their word on other keys is taken. */
+  /** Recovery keys in 64 hex, from the same source as the pinned keys. They can endorse and revoke other keys. */
   recoveryKeys?: readonly string[]
-  /** The tag that statements are signed under, if the deployment has its own. */
+  /** The domain tag of statements, if the deployment has its own. */
   domainTag?: string
-  /** Receives warnings for people; the default writes them to the console. */
+  /** Receives warnings for people. The default writes them to the console. */
   onWarning?: (text: string) => void
   /** Called before the wait for each retry. */
   onRetry?: (retry: Retry) => void
-  /** How long to go on while the storage behind the gateway is not available: `minutes` by default. */
+  /** How long to retry while the gateway's storage provider is unavailable: `minutes` by default. */
   storagePatience?: 'seconds' | 'minutes' | 'endless'
 }
 
@@ -51,7 +51,7 @@ export interface Overrides {
   wait?: (ms: number, signal?: AbortSignal) => Promise<void>
 }
 
-/** Nothing but signatures makes any of it true. */
+/** Keys and changes as the service shows them. Only signatures make them trustworthy. */
 export interface ShownKeys {
   keys: TrustedKey[]
   changes: KeyChanges
@@ -65,7 +65,7 @@ export interface Service {
   readonly name: ServiceName
   /** The public keys that the service shows. */
   readKeys(context: Context): Promise<ShownKeys>
-  /** Whether lockers and receipts are of one such service, so that an envelope which names them is for it alone. */
+  /** Whether a locker belongs to exactly one such service, so that an envelope which names it is valid only there. */
   readonly ownsLockers: boolean
   /** Headers of signed requests besides the signature. */
   signerHeaders(address: string): Record<string, string>
@@ -87,10 +87,10 @@ export interface Context {
   readonly storagePatience: NonNullable<ClientOptions['storagePatience']>
   readonly now: () => number
   readonly wait: (ms: number, signal?: AbortSignal) => Promise<void>
-  /** Milliseconds that the service's clock is known to be ahead of ours. */
+  /** How many milliseconds the service's clock is known to be ahead of ours. */
   clockLead: number
-  /** Whether the storage was given up: further requests do not wait for it again. */
-  isStorageGivenUp: boolean
+  /** Whether the client has stopped waiting for the storage: later requests fail without waiting again. */
+  isStorageAbandoned: boolean
 }
 
 export function createContext(
@@ -115,7 +115,7 @@ export function createContext(
     now,
     wait,
     clockLead: 0,
-    isStorageGivenUp: false,
+    isStorageAbandoned: false,
   }
 }
 

@@ -30,7 +30,7 @@ export class GatewayError extends Error {
   service: ServiceName = 'gateway'
 
   constructor(status: number, body: ErrorBody | null, retryAfter: number | null) {
-    super(body?.message ?? `the answer was HTTP ${status}, and not the gateway's`)
+    super(body?.message ?? `the answer was HTTP ${status} and not from the gateway`)
     this.status = status
     this.code = (body?.error as ErrorCode | undefined) ?? `http_${status}`
     this.hint = body?.hint ?? null
@@ -42,16 +42,16 @@ export class GatewayError extends Error {
   }
 }
 
-/** No readable answer came. Whether the gateway carried out the request is unknown. */
+/** There was no readable answer. Whether the gateway carried out the request is unknown. */
 export class NoAnswer extends Error {
   override name = 'NoAnswer'
   attempts = 1
   service: ServiceName = 'gateway'
-  /** The address of the service, where it did not answer at all. */
+  /** The address of the service, if it did not answer at all. */
   url: string | null = null
 }
 
-/** Something else answers at the address: a web page, another service, a login of the network. */
+/** Something else answers at the address: a web page, another service, or a login page of the network. */
 export class NotThisService extends NoAnswer {
   override name = 'NotThisService'
 }
@@ -76,7 +76,7 @@ export class BytesDiffer extends Error {
   }
 }
 
-/** A file cannot be decrypted. Nothing of it should be used. */
+/** A file cannot be decrypted. No part of it may be used. */
 export class DecryptionError extends Error {
   override name = 'DecryptionError'
   readonly code: 'wrong_key' | 'damaged' | 'unsupported'
@@ -119,20 +119,20 @@ export function isGatewayError(error: unknown, ...codes: ErrorCode[]): error is 
   return error instanceof GatewayError && (codes as string[]).includes(error.code)
 }
 
-/** There is a file of this name, which the upload was not allowed to overwrite. Nothing was replaced. */
+/** A file with this name exists, and the upload was not allowed to replace it. Nothing was replaced. */
 export class NameTaken extends Error {
   override name = 'NameTaken'
   readonly filename: string
 
   constructor(filename: string) {
-    super(`there is a file ${JSON.stringify(filename)} already`)
+    super(`a file ${JSON.stringify(filename)} already exists`)
     this.filename = filename
   }
 }
 
 /**
- * Where an upload failed, and what to do next, as the gateway says it of its own errors. `own` is the layer of the program
- * that uploads; its errors are all that no service has answered.
+ * Where an upload failed, and what to do next, in the form of the gateway's own errors. `own` is the layer of the
+ * program that uploads. Every error that is not an answer of a service belongs to it.
  */
 export function uploadDetails(error: unknown, own: UploadDetails['layer'] = 'app_orchestrator'): UploadDetails {
   if (error instanceof GatewayError) {
@@ -145,9 +145,9 @@ export function uploadDetails(error: unknown, own: UploadDetails['layer'] = 'app
   }
   if (error instanceof NameTaken) return { layer: 'gateway', recovery_hint: OTHER_NAME, next_best_method: SAME }
   if (error instanceof InvalidFilename) return { layer: own, recovery_hint: OTHER_NAME, next_best_method: SAME }
-  const isWhole = error instanceof BytesDiffer
-  const recovery_hint = isWhole
-    ? 'read the bytes again, and upload them whole'
+  const isComplete = error instanceof BytesDiffer
+  const recovery_hint = isComplete
+    ? 'read the bytes again, and upload all of them'
     : error instanceof NoAnswer
       ? LATER
       : CORRECT
@@ -168,16 +168,16 @@ function textOr(otherwise: string, value: unknown): string {
 }
 
 const SAME = 'the same'
-const LATER = 'upload again later: what is stored is kept'
+const LATER = 'upload again later: stored files remain'
 const OTHER_NAME = 'upload under another name'
 const CORRECT = 'correct what the message names, and upload again'
 
-/** A name that no gateway would keep. No request was made. */
+/** A filename that every gateway refuses. No request was made. */
 export class InvalidFilename extends RangeError {
   override name = 'InvalidFilename'
 }
 
-/** What a service names as a page is shown to people, who open it. */
+/** Accepts only web addresses, because the page of a service is shown to people who open it. */
 function webAddress(text: unknown): string | null {
   return typeof text === 'string' && /^https?:\/\/[\x21-\x7e]+$/.test(text) ? text : null
 }

@@ -1,15 +1,15 @@
-// The state that a client must keep when its process ends: signed payments and unfinished uploads.
+// State that must survive the end of a client's process: signed payments and unfinished uploads.
 
 export interface Journal {
   get(key: string): Promise<string | null>
   /**
-   * Writes if the entry is still what the caller last read (null: no entry), and returns whether it did. A write
-   * survives a crash. Null removes the entry. Of two writers at once, one succeeds and the other reads again.
+   * Writes if the entry still has the value that the caller last read (null: no entry), and returns whether it did. A
+   * write survives a crash. Null removes the entry. Of two concurrent writers, one succeeds and the other reads again.
    */
   put(key: string, value: string | null, expected: string | null): Promise<boolean>
 }
 
-/** Keeps entries in memory only: for tests, and for clients that neither pay nor resume uploads. */
+/** Stores entries in memory only: for tests, and for clients that neither pay nor resume uploads. */
 export function memoryJournal(): Journal {
   const entries = new Map<string, string>()
   return {
@@ -23,7 +23,7 @@ export function memoryJournal(): Journal {
   }
 }
 
-/** A journal that can tell what is in it. */
+/** A journal that can list its keys. */
 export interface ListedJournal extends Journal {
   keys(): string[]
 }
@@ -32,7 +32,9 @@ const PREFIX = 'svc '
 
 type KeyValueStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
 
-/** A journal in a browser's storage, which tabs share. Web Locks keep their writes apart where the browser has them. */
+/**
+ * A journal in a browser's storage, which tabs share. Web Locks serialize their writes if the browser supports them.
+ */
 export function storageJournal(storage: KeyValueStorage = localStorage): ListedJournal {
   function compareAndSet(key: string, value: string | null, expected: string | null): boolean {
     if (storage.getItem(PREFIX + key) !== expected) return false
@@ -58,13 +60,13 @@ export function storageJournal(storage: KeyValueStorage = localStorage): ListedJ
 /** One entry of a journal, parsed from JSON. */
 export interface JournalEntry<T> {
   read(): Promise<T | null>
-  /** Writes if the entry is still what was last read or written here, and returns whether it did. */
+  /** Writes if the entry still has the value last read or written here, and returns whether it did. */
   write(value: T | null): Promise<boolean>
-  /** Changes what is there now, also if others write at the same time. */
+  /** Changes the current value, even if others write at the same time. */
   update(change: (value: T | null) => T | null): Promise<void>
 }
 
-/** More writers than any journal has. */
+/** Exceeds the number of concurrent writers of any journal. */
 const MAX_ROUNDS = 1_000
 
 export function journalEntry<T>(journal: Journal, key: string): JournalEntry<T> {
@@ -83,7 +85,7 @@ export function journalEntry<T>(journal: Journal, key: string): JournalEntry<T> 
       return true
     },
     async update(change) {
-      // Of writers at the same time one succeeds, so each round leaves fewer of them.
+      // One of the concurrent writers succeeds in each round, so fewer remain.
       for (let round = 0; round < MAX_ROUNDS; round++) {
         const before = await journal.get(key)
         const text = textOf(change(parsed(before)))

@@ -4,7 +4,7 @@ import { retry } from '@svc/concurrency/retry'
 import { readJsonAnswer } from './calls/read-answer.ts'
 import { networkErrorCode, networkErrorReason } from './network-errors.ts'
 
-/** Resolves with the result of a call; rejects with the error that the node returns. */
+/** Resolves with the result of a call. Rejects with the error that the node returns. */
 export type Ask = (method: string, params: readonly unknown[]) => Promise<unknown>
 
 interface Question {
@@ -44,7 +44,7 @@ export interface JsonRpcOptions {
   timeoutMs?: number
 }
 
-/** Calls of one turn of the event loop share a request, which is retried while the node is busy. */
+/** Calls in the same turn of the event loop share one request, which is retried while the node is busy. */
 export function askInBatches(rpcUrl: string): Ask {
   let waiting: Question[] = []
 
@@ -75,11 +75,11 @@ export function askInBatches(rpcUrl: string): Ask {
 
 function resolveQuestion({ method, resolve, reject }: Question, answer: Answer | undefined): void {
   if (answer?.result !== undefined) resolve(answer.result)
-  else reject(answer?.error ? refusal(answer) : new Error(`the node does not answer ${method}`))
+  else reject(answer?.error ? refusal(answer) : new Error(`the node did not answer ${method}`))
 }
 
 function refusal({ error }: Answer): Error {
-  return new Error(String(error?.message ?? 'the node refuses').slice(0, MAX_MESSAGE))
+  return new Error(String(error?.message ?? 'the node refused the call').slice(0, MAX_MESSAGE))
 }
 
 async function postBatch(rpcUrl: string, questions: readonly Question[]): Promise<Answer[]> {
@@ -91,7 +91,7 @@ async function postBatch(rpcUrl: string, questions: readonly Question[]): Promis
   throw refusal(answers)
 }
 
-/** What is asked for here fits many times over; the request has a deadline of its own. */
+/** Many times longer than any expected answer. The request has a separate deadline. */
 const MAX_ANSWER_BYTES = 33_554_432
 
 async function readRpcAnswer<Expected>(response: Response): Promise<Expected> {
@@ -99,11 +99,11 @@ async function readRpcAnswer<Expected>(response: Response): Promise<Expected> {
     throw cause instanceof SyntaxError ? notRpc(response, cause) : cause
   })
   if (typeof answer !== 'object' || answer === null) throw notRpc(response)
-  return answer as Expected // what a node promises
+  return answer as Expected // the node's interface
 }
 
 function notRpc({ status }: Response, cause?: unknown): Error {
-  return new Error(`HTTP ${status} with something other than an answer`, { cause })
+  return new Error(`HTTP ${status} without a JSON-RPC answer`, { cause })
 }
 
 function request(id: number, method: string, params: readonly unknown[]): object {

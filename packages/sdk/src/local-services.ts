@@ -13,18 +13,18 @@ export const LOCAL_SERVICES = [
   { name: 'the EVM chain', url: LOCAL_NODES.eip155 },
 ]
 
-/** The node to pay a service through; null for a service elsewhere. */
+/** The local node for paying a local service. Null for any other service. */
 export function localNode(namespace: Wallet['namespace'], serviceUrl: string): string | null {
   return isPrivateHost(serviceUrl) ? LOCAL_NODES[namespace] : null
 }
 
-/** The agent service of a gateway; null for a gateway elsewhere. */
+/** The local agent service of a local gateway. Null for any other gateway. */
 export function localAgent(gatewayUrl: string): string | null {
   return isPrivateHost(gatewayUrl) ? LOCAL_AGENT : null
 }
 
 const PRIVATE = [
-  /^[^.:]+$/, // localhost, and names that only a local network knows
+  /^[^.:]+$/, // localhost, and names that only a local network resolves
   /\.(localhost|local|internal|test)$/,
   /^127\./,
   /^10\./,
@@ -33,7 +33,7 @@ const PRIVATE = [
   /^\[(::1\]|f[cd]..:|fe[89ab].:)/, // IPv6: this machine, private, link-local
 ]
 
-/** Whether a URL is of this machine or its own network, where no real chain is. */
+/** Whether a URL is on this machine or its private network, where there is no real chain. */
 export function isPrivateHost(url: string): boolean {
   const { hostname } = new URL(url)
   return PRIVATE.some((pattern) => pattern.test(hostname))

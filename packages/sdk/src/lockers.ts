@@ -1,4 +1,4 @@
-// Lockers: their ids, finding and opening them, their operators, and what opens them to others.
+// Lockers: their ids, finding and opening them, their operators and public links.
 
 import {
   type Anchoring,
@@ -27,7 +27,7 @@ import type { Context } from './context.ts'
 import { isGatewayError, UntrueAnswer } from './errors.ts'
 import { NAME_TAG, nameObjection } from './locker-names.ts'
 
-/** Some requests name a locker by its own id, others by its receipt. */
+/** Some requests name a locker by its id, others by its receipt. */
 export interface Locker {
   locker_id: string
   receipt_id: string
@@ -40,14 +40,15 @@ export function lockerOf(receipt_id: string): Locker {
 
 export interface ProvisionOptions {
   tags?: string[]
-  /** Base58 of an Ed25519 key that may read, write and list from the start. */
+  /** An Ed25519 key in base58 that may read, write and list files from the start. */
   operator?: string
   signal?: AbortSignal | undefined
 }
 
 /**
- * Tags with the name of the locker among them, by which it is found again from the wallet alone. As all tags, its owner
- * and operators see it. A name that does not fit is left out: ask `nameObjection` before. Undefined if there are no tags.
+ * Adds the name of the locker to its tags, so that the wallet alone is enough to find it by name. Like all tags, the
+ * name is visible to owner and operators. An invalid name is omitted: check it with `nameObjection` first. Undefined
+ * without any tags.
  */
 export function namedTags(tags: readonly string[] = [], name: string | null): string[] | undefined {
   const isFitting = name !== null && nameObjection(name) === null && tags.length < MAX_TAGS
@@ -55,7 +56,7 @@ export function namedTags(tags: readonly string[] = [], name: string | null): st
   return all.length > 0 ? all : undefined
 }
 
-/** Why the gateway would open no locker with these options; null when it would. */
+/** Why the gateway would not open a locker with these options, or null. */
 export function provisionObjection({ tags = [], operator }: ProvisionOptions): string | null {
   if (operator !== undefined && !ed25519PublicKeyFromBase58(operator))
     return `the operator ${JSON.stringify(operator)} is not an Ed25519 public key in base58`
@@ -64,7 +65,7 @@ export function provisionObjection({ tags = [], operator }: ProvisionOptions): s
   return long === undefined ? null : `the tag ${JSON.stringify(long)} has more than ${MAX_TAG_CHARACTERS} characters`
 }
 
-/** Opens the locker of a receipt, or finds it open. The client must sign with the key that paid. */
+/** Opens the locker of a receipt, or returns it if it is open. The client must sign with the key that paid. */
 export async function provision(
   context: Context,
   receipt_id: string,
@@ -75,7 +76,7 @@ export async function provision(
   const locker = lockerOf(receipt_id)
   const { space, owner } = manifest
   if (manifest.receipt_id !== receipt_id || space.locker_id !== locker.locker_id)
-    throw new UntrueAnswer(`the locker ${space.locker_id} does not follow from the receipt ${receipt_id}`)
+    throw new UntrueAnswer(`the locker ${space.locker_id} does not belong to the receipt ${receipt_id}`)
   if (owner !== context.signer?.address) throw new UntrueAnswer(`the locker belongs to ${owner}, who did not pay`)
   return { ...locker, manifest }
 }
@@ -98,39 +99,39 @@ export async function* lockers(
     const { body } = await call(context, listLockers, { query, signal })
     for (const locker of body.lockers) {
       requireListable(locker, wallet)
-      // A list that repeats itself might never end.
+      // A list with repeated entries might never end.
       if (seen.has(locker.receipt_id)) throw new UntrueAnswer(`the receipt ${locker.receipt_id} is listed twice`)
       seen.add(locker.receipt_id)
       yield locker
     }
     cursor = body.next_cursor
     if (cursor === undefined) return
-    if (body.lockers.length === 0) throw new UntrueAnswer('the list of lockers goes on without an entry')
+    if (body.lockers.length === 0) throw new UntrueAnswer('a page of the list of lockers is empty but not the last')
   }
 }
 
 function requireListable({ receipt_id, locker_id, role, owner }: ListedLocker, wallet: string): void {
   if (!/^rcpt_[0-9a-f]{32}$/.test(receipt_id) || locker_id !== lockerId(receipt_id))
-    throw new UntrueAnswer(`the locker ${locker_id} does not follow from the receipt ${receipt_id}`)
+    throw new UntrueAnswer(`the locker ${locker_id} does not belong to the receipt ${receipt_id}`)
   if ((role === 'owner') !== (owner === wallet))
-    throw new UntrueAnswer(`the locker ${locker_id} is listed as if ${wallet} were its ${role}`)
+    throw new UntrueAnswer(`the locker ${locker_id} is listed with ${wallet} as its ${role}, which is wrong`)
 }
 
 export async function metadata(context: Context, { locker_id }: Locker, signal?: AbortSignal): Promise<LockerMetadata> {
   return (await call(context, lockerMetadata, { params: { locker_id }, signal })).body
 }
 
-/** What was bought for a locker, until when, and what of it is used. */
+/** What was bought for a locker, until when, and how much of it is used. */
 export async function usage(context: Context, { locker_id }: Locker, signal?: AbortSignal): Promise<LockerUsage> {
   return (await call(context, lockerUsage, { params: { locker_id }, signal })).body
 }
 
-/** Lets an Ed25519 key (base58) read, write and list. Returns all operators. */
+/** Lets an Ed25519 key (base58) read, write and list files. Returns all operators. */
 export async function addOperator(context: Context, { locker_id }: Locker, pubkey: string): Promise<string[]> {
   return (await call(context, addEndpoint, { params: { locker_id }, body: { pubkey } })).body.operators
 }
 
-/** Ends an operator's rights immediately, with the URLs and upload sessions that the key asked for. */
+/** Ends an operator's access immediately, with the URLs and upload sessions that the key requested. */
 export async function removeOperator(context: Context, { locker_id }: Locker, pubkey: string): Promise<void> {
   try {
     await call(context, removeEndpoint, { params: { locker_id, pubkey } })
@@ -140,19 +141,19 @@ export async function removeOperator(context: Context, { locker_id }: Locker, pu
   }
 }
 
-/** Ends all URLs and upload sessions of the locker, also the owner's. */
+/** Ends all URLs and upload sessions of the locker, including the owner's. */
 export async function revokeAccess(context: Context, { locker_id }: Locker, signal?: AbortSignal): Promise<void> {
   await call(context, revokeEndpoint, { params: { locker_id }, signal })
 }
 
-/** What opens the public link. Gateways up to 1.0.0 know only the receipt. */
+/** The state and id of the public link. Gateways up to 1.0.0 only have the receipt id. */
 export async function publicLink(context: Context, locker: Locker, signal?: AbortSignal): Promise<PublicLink> {
   const { locker_id, receipt_id } = locker
   const { body } = await call(context, lockerRecord, { params: { locker_id }, signal })
   return body.public_link ?? { status: 'open', id: receipt_id }
 }
 
-/** Rotates what opens the public link, closes the link, or opens it again. */
+/** Rotates the id of the public link, closes the link, or opens it again. */
 export async function changePublicLink(
   context: Context,
   { locker_id }: Locker,
@@ -162,7 +163,7 @@ export async function changePublicLink(
   return (await call(context, changeLinkEndpoint, { params: { locker_id }, body: { action }, signal })).body.public_link
 }
 
-/** Publishes each statement of the locker by itself, or leaves that to the anchored checkpoints of the log. */
+/** Publishes each statement of the locker separately, or only through the anchored checkpoints of the log. */
 export async function changeAnchoring(
   context: Context,
   { locker_id }: Locker,
@@ -174,16 +175,16 @@ export async function changeAnchoring(
 }
 
 export interface TusTokenOptions {
-  /** For how many minutes it creates uploads; an hour by default, a day at most. */
+  /** How many minutes the token creates uploads. An hour by default, a day at most. */
   ttl_min?: number
-  /** A folder, with the slash at its end: put before the names of all files. */
+  /** A folder with its final slash, which is put before the names of all files. */
   prefix?: string
-  /** Whether uploads may replace files. Without it, only those of a token without a prefix may. */
+  /** Whether uploads may replace files. The default is true without a prefix, and false with one. */
   overwrite?: boolean
   signal?: AbortSignal | undefined
 }
 
-/** What stock tus clients need to upload into the locker: an address and a header. */
+/** The endpoint and the header that standard tus clients need to upload into the locker. */
 export async function tusToken(
   context: Context,
   { locker_id }: Locker,

@@ -1,10 +1,10 @@
-// Amounts as people write them, and well-known assets.
+// Amounts in display units, and known assets.
 
 import { ASSETS, type Asset } from '@svc/api/assets'
 import type { PaymentLeg } from '@svc/api/quote'
 import type { NetworkFee } from './wallets/wallet.ts'
 
-/** Atomic units as people write them: 1663894 with 9 decimals is 0.001663894. */
+/** Converts atomic units to display units: 1663894 with 9 decimals is 0.001663894. */
 export function amountText(atomic: bigint, decimals: number): string {
   const digits = atomic.toString().padStart(decimals + 1, '0')
   const whole = digits.slice(0, digits.length - decimals)
@@ -12,12 +12,12 @@ export function amountText(atomic: bigint, decimals: number): string {
   return fraction ? `${whole}.${fraction}` : whole
 }
 
-/** A network's fee as people read it: `at most 0.0042 MON`. */
+/** A network's fee as text: `at most 0.0042 MON`. */
 export function feeText({ amount, ticker, decimals }: NetworkFee): string {
   return `at most ${amountText(amount, decimals)} ${ticker}`
 }
 
-/** The reverse of `amountText`, rounded down to an atomic unit; null for text that is not like `2` or `0.25`. */
+/** The reverse of `amountText`, rounded down to an atomic unit. Null for text in a form other than `2` or `0.25`. */
 export function atomicAmount(text: string, decimals: number): bigint | null {
   const match = /^(\d+)(?:\.(\d+))?$/.exec(text)
   if (!match) return null
@@ -34,7 +34,7 @@ export interface KnownAsset {
   decimals: number
 }
 
-/** Without those that have an address only in the settings of a service. */
+/** The assets with a declared address. Others have their address in the settings of a service. */
 export function knownAssets(assets: readonly Asset[]): KnownAsset[] {
   return assets.flatMap(({ network: { caip2: network }, address, ticker, decimals }) =>
     typeof address === 'string' ? [{ network, ticker, decimals, address: comparable(network, address) }] : [],
@@ -43,13 +43,13 @@ export function knownAssets(assets: readonly Asset[]): KnownAsset[] {
 
 export const KNOWN_ASSETS: readonly KnownAsset[] = knownAssets(ASSETS)
 
-/** Null for an asset that only the service describes. */
+/** Null for an asset that is known only from the service's description. */
 export function knownAsset({ network, asset }: Pick<PaymentLeg, 'network' | 'asset'>): KnownAsset | null {
   const address = comparable(network, asset)
   return KNOWN_ASSETS.find((known) => known.network === network && known.address === address) ?? null
 }
 
-/** EVM addresses mean the same in any case; others do not. */
+/** EVM addresses are case-insensitive; others are not. */
 function comparable(network: string, address: string): string {
   return network.startsWith('eip155:') ? address.toLowerCase() : address
 }

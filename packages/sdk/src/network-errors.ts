@@ -1,6 +1,6 @@
-// Why no answer came, in words. Node hides the reason in the causes of a "fetch failed".
+// Explains why there was no answer. Node hides the reason in the causes of a "fetch failed".
 
-/** The code of the error that is at the bottom: `ECONNREFUSED`, `CERT_HAS_EXPIRED`; null if there is none. */
+/** The code of the root cause, such as `ECONNREFUSED` or `CERT_HAS_EXPIRED`. Null if there is none. */
 export function networkErrorCode(error: unknown): string | null {
   for (let one = error as Cause | undefined; one; one = one.cause ?? one.errors?.[0]) {
     if (one.name === 'TimeoutError') return 'ETIMEDOUT'
@@ -13,19 +13,19 @@ interface Cause {
   name?: string
   code?: unknown
   cause?: Cause
-  /** Of several addresses of a host. */
+  /** The errors of several addresses of a host. */
   errors?: Cause[]
 }
 
 const CUT = 'the connection was cut'
 const LATE = 'it does not answer in time'
-const NO_WAY = 'the network does not lead there'
+const NO_WAY = 'the network has no route to it'
 const UNKNOWN_AUTHORITY = 'its certificate is not signed by an authority that this machine trusts'
-const NO_TLS = 'it does not speak TLS; should the address begin with http:// ?'
+const NO_TLS = 'it does not speak TLS: should the address begin with http:// ?'
 
 const REASONS: Readonly<Record<string, string>> = {
-  ENOTFOUND: 'there is no host of this name',
-  EAI_AGAIN: 'the name of the host cannot be looked up right now',
+  ENOTFOUND: 'there is no host with this name',
+  EAI_AGAIN: 'the name of the host cannot be resolved at the moment',
   ECONNREFUSED: 'nothing listens at this address',
   ECONNRESET: CUT,
   EPIPE: CUT,
@@ -49,7 +49,7 @@ const REASONS: Readonly<Record<string, string>> = {
   HPE_INVALID_CONSTANT: 'it does not speak HTTP',
 }
 
-/** What the error means; the message at the bottom where we know no better. */
+/** The meaning of the error, or the message of its root cause. */
 export function networkErrorReason(error: unknown): string {
   const code = networkErrorCode(error)
   let bottom = error as Error
@@ -57,7 +57,7 @@ export function networkErrorReason(error: unknown): string {
   return (code && REASONS[code]) || bottom.message
 }
 
-/** Whether the next attempt would end the same way: a wrong name, a bad certificate. */
+/** Whether a retry would fail in the same way, as for a wrong name or a bad certificate. */
 export function isLastingError(error: unknown): boolean {
   const code = networkErrorCode(error)
   return code !== null && (code === 'ENOTFOUND' || code === 'EPROTO' || /CERT|_SSL_/.test(code))

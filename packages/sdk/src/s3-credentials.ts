@@ -1,4 +1,5 @@
-// Credentials for S3 clients, which reach a locker as a bucket, or all lockers of the signer.
+// Credentials for S3 clients, which see a locker as a bucket. They give access to one locker or all lockers of the
+// signer.
 
 import {
   createS3Key as createEndpoint,
@@ -22,37 +23,37 @@ import { isGatewayError, UntrueAnswer } from './errors.ts'
 import type { Locker } from './lockers.ts'
 
 export interface WalletS3CredentialOptions {
-  /** Whether the credentials may write, too. */
+  /** `write` includes reading. */
   access?: 'read' | 'write'
-  /** At most 60, and 60 unless given. */
+  /** At most 60, which is the default. */
   minutes?: number
   signal?: AbortSignal | undefined
 }
 
 export interface S3CredentialOptions extends WalletS3CredentialOptions {
-  /** A folder, with `/` at its end; the whole locker unless given. */
+  /** A folder with its final `/`. By default the whole locker. */
   prefix?: string
 }
 
 export interface WalletS3KeyOptions extends Omit<WalletS3CredentialOptions, 'minutes'> {
-  /** What it is for. */
+  /** A label for the key. */
   name: string
   /** At most 365. */
   days: number
 }
 
 export interface S3KeyOptions extends WalletS3KeyOptions {
-  /** As of `S3CredentialOptions`. */
+  /** The same as in `S3CredentialOptions`. */
   prefix?: string
 }
 
-/** Credentials that end within the hour, for the owner and operators. They end with the key that signs for them. */
+/** Credentials for owners and operators that expire within an hour, or when the key that signed for them is removed. */
 export async function s3Credentials(
   context: Context,
   { locker_id }: Locker,
   { access = 'read', prefix, minutes, signal }: S3CredentialOptions = {},
 ): Promise<S3Credentials> {
-  // The declaration allows either op, and what writes must be signed for writing.
+  // The declaration allows either op, but credentials that write must be signed for writing.
   const endpoint = { ...mintS3Credentials, auth: { ops: [`locker:${access}`] } } as const
   const body = {
     access,
@@ -65,7 +66,7 @@ export async function s3Credentials(
   return credentials
 }
 
-/** The same for all lockers that the signer owns, as one endpoint with a bucket for each. */
+/** Credentials for all lockers that the signer owns, as one endpoint with a bucket for each. */
 export async function walletS3Credentials(
   context: Context,
   { access = 'read', minutes, signal }: WalletS3CredentialOptions = {},
@@ -78,7 +79,7 @@ export async function walletS3Credentials(
   return credentials
 }
 
-/** A key for clients that cannot ask for credentials themselves. Only the owner can make one; its secret is shown once. */
+/** Makes a key for clients that cannot request credentials themselves. Only the owner can; its secret is shown once. */
 export async function createS3Key(
   context: Context,
   { locker_id }: Locker,
@@ -90,7 +91,7 @@ export async function createS3Key(
   return key
 }
 
-/** The same for all lockers that the signer owns, also those that it opens later. */
+/** Makes a key for all lockers that the signer owns, including later ones. */
 export async function createWalletS3Key(
   context: Context,
   { name, access = 'read', days, signal }: WalletS3KeyOptions,
@@ -101,12 +102,12 @@ export async function createWalletS3Key(
   return key
 }
 
-/** The keys of a locker that work, for its owner. */
+/** Lists the valid keys of a locker, for its owner. */
 export async function s3Keys(context: Context, { locker_id }: Locker, signal?: AbortSignal): Promise<S3Key[]> {
   return (await call(context, listS3Keys, { params: { locker_id }, signal })).body.keys
 }
 
-/** The keys for all lockers of the signer; those of single lockers are not among them. */
+/** Lists the keys for all lockers of the signer. Keys of single lockers are not included. */
 export async function walletS3Keys(context: Context, signal?: AbortSignal): Promise<WalletS3Key[]> {
   return (await call(context, listWalletS3Keys, { query: walletOf(context), signal })).body.keys
 }
@@ -152,7 +153,7 @@ function requireOfLocker(given: Pasted & { bucket: string }, lockerId: string): 
 
 type Pasted = Pick<S3Credentials, 'access_key_id' | 'secret_access_key' | 'endpoint' | 'region'>
 
-/** These are pasted into shells and files of settings, where other characters could do more than they seem to. */
+/** Credentials are pasted into shells and settings files, where other characters could run commands. */
 function requireSafe({ access_key_id, secret_access_key, endpoint, region }: Pasted): void {
   const isSafe =
     ID.test(access_key_id) && SECRET.test(secret_access_key) && REGION.test(region) && ENDPOINT.test(endpoint)

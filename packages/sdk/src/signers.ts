@@ -4,20 +4,22 @@ import { fromBase58, fromHex, toBase58, toHex } from '@svc/protocol/bytes'
 import { ed25519Signer, evmAddressOf, personalSign } from '@svc/protocol/keys'
 
 export interface Signer {
-  /** Base58 of an Ed25519 key, or an EVM address. The form decides the signature scheme. */
+  /** An Ed25519 key in base58, or an EVM address. The form determines the signature scheme. */
   readonly address: string
-  /** Base58 of the 64-byte Ed25519 signature, or `0x` and the 65 bytes of an EIP-191 personal signature. */
+  /**
+   * Returns a 64-byte Ed25519 signature in base58, or `0x` and the 65 bytes of an EIP-191 personal signature in hex.
+   */
   sign(message: Uint8Array): Promise<string>
 }
 
-/** From the 32 secret bytes of an Ed25519 key. */
+/** A signer from the 32 secret bytes of an Ed25519 key. */
 export function signerFromSeed(seed: Uint8Array): Signer {
   if (seed.length !== 32) throw new RangeError('an Ed25519 seed has 32 bytes')
   const key = ed25519Signer(seed)
   return { address: toBase58(key.publicKey), sign: async (message) => toBase58(key.sign(message)) }
 }
 
-/** From the keypair in the `id.json` of Solana's tools: seed and public key, 64 bytes. */
+/** A signer from the keypair in the `id.json` of Solana's tools: seed and public key, 64 bytes. */
 export function signerFromSolanaKeypair(keypair: Uint8Array | readonly number[]): Signer {
   const bytes = Uint8Array.from(keypair)
   const signer = signerFromSeed(bytes.slice(0, 32))
@@ -25,7 +27,7 @@ export function signerFromSolanaKeypair(keypair: Uint8Array | readonly number[])
   return signer
 }
 
-/** From the private key of an EVM account: 32 bytes, or hex with or without `0x`. */
+/** A signer from the private key of an EVM account: 32 bytes, or hex with or without `0x`. */
 export function signerFromEvmKey(privateKey: Uint8Array | string): Signer {
   const key =
     typeof privateKey === 'string'
@@ -42,7 +44,7 @@ export interface ViemLike {
   signMessage(request: { message: { raw: `0x${string}` } }): Promise<string>
 }
 
-/** From a viem account, or from a viem wallet client that has one. */
+/** A signer from a viem account, or from a viem wallet client that has one. */
 export function signerFromViem(wallet: ViemLike): Signer {
   const address = wallet.account?.address ?? wallet.address
   if (!address) throw new TypeError('the wallet client has no account')
@@ -57,7 +59,7 @@ export interface SignMessageFeature<Account> {
   signMessage(...requests: { account: Account; message: Uint8Array }[]): Promise<readonly { signature: Uint8Array }[]>
 }
 
-/** From a browser wallet: `wallet.features['solana:signMessage']` and one of its accounts. */
+/** A signer from a browser wallet: `wallet.features['solana:signMessage']` and one of its accounts. */
 export function signerFromWalletStandard<Account extends { address: string }>(
   account: Account,
   feature: SignMessageFeature<Account>,

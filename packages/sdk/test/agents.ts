@@ -16,7 +16,7 @@ import { type Buyer, type Held, holdings, type Market, openMarket } from './mark
 export interface AgentMarket extends Market {
   agent: Awaited<ReturnType<typeof startTestAgent>>
   agentProxy: FaultyProxy
-  /** The public key of the agent service, hex. */
+  /** The public key of the agent service in hex. */
   agentKey: string
   agentClient(options?: Partial<ClientOptions>, overrides?: Overrides): AgentClient
   agentTreasury(asset: Held): Promise<bigint>

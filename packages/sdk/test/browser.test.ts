@@ -44,7 +44,7 @@ describe('the SDK bundled for a browser', () => {
     'purchases/wallet-urls.ts',
     'wallets/evm-wallet.ts',
     'wallets/solana-wallet.ts',
-  ])('has no Node modules in %s', { tags: ['nightly'] }, async (entry) => {
+  ])('contains no Node modules in %s', { tags: ['nightly'] }, async (entry) => {
     expect(nodeModules(await bundled(`../src/${entry}`))).toEqual([])
   })
 
@@ -85,7 +85,7 @@ describe('the SDK bundled for a browser', () => {
 })
 
 async function openPage() {
-  // Nothing of the client may need eval.
+  // The client must not need eval.
   const policy = "script-src 'unsafe-inline'"
   const headers = { 'content-type': 'text/html', 'content-security-policy': policy }
   const site = createServer((_, response) => response.writeHead(200, headers).end('<!doctype html>'))

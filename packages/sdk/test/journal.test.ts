@@ -24,7 +24,7 @@ const journals: [string, () => Journal][] = [
 ]
 
 describe.each(journals)('a journal %s', (_, make) => {
-  it('returns the value that was put last', async () => {
+  it('returns the last written value', async () => {
     const journal = make()
     expect(await journal.get('a')).toBeNull()
     expect(await journal.put('a', 'one', null)).toBe(true)
@@ -44,7 +44,7 @@ describe.each(journals)('a journal %s', (_, make) => {
     expect([await journal.get('a'), await journal.get('b')]).toEqual(['one', null])
   })
 
-  it('T-67 loses no change of an entry that many make at the same time', async () => {
+  it('T-67 loses no concurrent change of an entry', async () => {
     const journal = make()
     const add = () => journalEntry<number[]>(journal, 'a').update((all) => [...(all ?? []), all?.length ?? 0])
     await Promise.all(Array.from({ length: 20 }, add))

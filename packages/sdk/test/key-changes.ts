@@ -1,4 +1,4 @@
-// For tests: what the keys of a gateway say of each other.
+// For tests: endorsements and revocations by the keys of a gateway.
 
 import { toHex } from '@svc/protocol/bytes'
 import { isoSeconds } from '@svc/protocol/evidence'

@@ -16,7 +16,7 @@ async function all(client: Client): Promise<ListedLocker[]> {
   return lockers
 }
 
-/** A cursor before every entry. */
+/** A cursor before the first entry. */
 const START = Buffer.from(`9999-01-01T00:00:00Z rcpt_${'f'.repeat(16)}`).toString('base64url')
 
 const changed = (changes: Partial<ListedLocker>) => (body: LockerList) => {
@@ -27,7 +27,7 @@ describe('the lockers of a wallet', () => {
   it.each([
     ['Ed25519', newEd25519],
     ['EVM', newEvm],
-  ])('ADD-16 are found by an %s signer alone', async (_, newSigner) => {
+  ])('ADD-16 are found with an %s signer alone', async (_, newSigner) => {
     const signer = newSigner()
     const client = testbed.client({ signer })
     expect(await all(client)).toEqual([])
@@ -56,18 +56,18 @@ describe('the lockers of a wallet', () => {
 
   it.each<[string, (body: LockerList) => LockerList]>([
     ['repeats itself', (body) => ({ ...body, next_cursor: START })],
-    ['goes on without an entry', (body) => ({ ...body, lockers: [], next_cursor: START })],
-    ['is of another wallet', changed({ owner: 'x' })],
-    ['has a path for an id', changed({ receipt_id: '../x', locker_id: lockerId('../x') })],
+    ['has an empty page', (body) => ({ ...body, lockers: [], next_cursor: START })],
+    ['is for another wallet', changed({ owner: 'x' })],
+    ['has a path as an id', changed({ receipt_id: '../x', locker_id: lockerId('../x') })],
     ['has ids that do not belong together', changed({ receipt_id: `rcpt_${'0'.repeat(32)}` })],
-  ])('ADD-16 are not believed where the list %s', async (_, lie) => {
+  ])('ADD-16 are refused if the list %s', async (_, lie) => {
     const signer = newEd25519()
     await testbed.locker(signer)
     testbed.proxy.always(/v1\/lockers\?/, { lie: (body) => lie(body as LockerList) })
     expect(await errorOf(all(testbed.client({ signer })))).toBeInstanceOf(UntrueAnswer)
   })
 
-  it('T-55 a client signs for the address that it calls, so that the service cannot send the list on', async () => {
+  it('T-55 a list request is signed for the called address, so that it cannot be forwarded to another service', async () => {
     const signer = newEd25519()
     const { url } = testbed.proxy
     const elsewhere = testbed.client({
@@ -80,7 +80,7 @@ describe('the lockers of a wallet', () => {
 })
 
 describe('the name of a locker', () => {
-  it('ADD-16 is one of its tags, where it fits', () => {
+  it('ADD-16 is one of its tags, if there is space for it', () => {
     expect(namedTags(['a'], 'photos')).toEqual(['a', 'name:photos'])
     expect(lockerName(['a', 'name:photos'])).toBe('photos')
     expect(namedTags(undefined, 'n'.repeat(60))).toBeUndefined()
@@ -91,7 +91,7 @@ describe('the name of a locker', () => {
     expect([lockerName([]), lockerName(['name:']), lockerName(['names'])]).toEqual([null, null, null])
   })
 
-  it('ADD-16 can be typed and shown as it is, and is not like an id', () => {
+  it('ADD-16 must be easy to type and display, and must not look like an id', () => {
     for (const name of ['photos', '2026 Q1', 'a.b_c@d+e-f', 'Übung', 'फ़ोटो', '写真', 'n'.repeat(59)])
       expect([name, nameObjection(name)]).toEqual([name, null])
     const unsafe = ['', ' ', '-rf', '.hidden', 'a/b', 'a:b', 'a\nb', 'a\u001b[2J', '📷', 'a\u202eb', '\ud800']

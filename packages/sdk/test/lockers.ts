@@ -21,10 +21,10 @@ export interface Testbed {
   proxy: FaultyProxy
   /** The recorded waits of all clients, in milliseconds. */
   waits: number[]
-  /** Records a wait and resolves at once. */
+  /** Records a wait and resolves immediately. */
   wait: NonNullable<Overrides['wait']>
   client(options?: Partial<ClientOptions>, overrides?: Overrides): Client
-  /** Makes an open locker of this owner. */
+  /** Creates an open locker of this owner. */
   locker(owner: Signer): Promise<{ locker_id: string; receipt_id: string }>
   close(): Promise<void>
 }
@@ -55,7 +55,7 @@ export async function openTestbed(...settings: Settings): Promise<Testbed> {
   }
 }
 
-/** What the tests of a file share. Each begins without faults, recorded requests and waits. */
+/** The testbed of a test file. Each test begins without faults, recorded requests and waits. */
 export function shared<T extends Testbed>(open: () => Promise<T>): T {
   const place = forAllTests(open)
   beforeEach(() => {

@@ -24,17 +24,17 @@ export interface Buyer {
 
 export interface Market extends Testbed {
   chains: LocalChains
-  /** The time of the gateway and the chains, Unix milliseconds. */
+  /** The time of the gateway and the chains in Unix milliseconds. */
   now: () => number
   /** Moves the clock of the gateway and the chains, but not that of clients. */
   advance(seconds: number): void
-  /** The public key of the gateway, hex. */
+  /** The public key of the gateway in hex. */
   key: string
   solana(payer?: number): Buyer
   evm(payer?: number): Buyer
   /** A client that trusts the key of the gateway. */
   clientOf(buyer: Buyer, journal?: Journal): Client
-  /** The balance of the treasury, in atomic units, once all that was sent has landed. */
+  /** The balance of the treasury in atomic units, after all sent payments have landed. */
   treasury(asset: Held): Promise<bigint>
 }
 
@@ -82,7 +82,7 @@ interface Treasuries {
   evm: typeof DEV_TREASURY
 }
 
-/** The balance of a seller, in atomic units. */
+/** The balance of a seller in atomic units. */
 export async function holdings(chains: ChainAddresses, { primary, evm }: Treasuries, asset: Held): Promise<bigint> {
   const { address } = evm
   const evmChain = connectAs(evm, chains.evm.url)

@@ -14,7 +14,7 @@ describe('known assets', () => {
     )
   })
 
-  it('PAY-25 PAY-19 follow from a declaration, and EVM addresses are known in any case', () => {
+  it('PAY-25 PAY-19 are derived from declarations, and EVM addresses match in any case', () => {
     const address = `0x${'Ab'.repeat(20)}`
     const named = { ...EURO, address: null }
     expect(knownAssets([{ ...EURO, address }, named])).toEqual([

@@ -12,7 +12,7 @@ const home = fileURLToPath(new URL('..', import.meta.url))
 const market = useAgentMarket()
 const folder = useFolder()
 
-it('GEN-09 AGENT-04 the programs of the README buy, upload, attest and delegate, and a second run pays nothing more', async () => {
+it('GEN-09 AGENT-04 the programs of the README buy, upload, attest and delegate, and a second run pays nothing', async () => {
   const readme = await readFile(join(home, 'README.md'), 'utf8')
   const [buying, delegating] = [...readme.matchAll(/```js\n(.*?)```/gs)].map(([, program]) => program)
   const program = `${buying}${delegating}`

@@ -15,13 +15,13 @@ beforeAll(async () => {
 })
 
 describe('S3 credentials', () => {
-  it('ADD-42 are asked for with an envelope that allows no more than they do', async () => {
+  it('ADD-42 are requested with an envelope that allows no more than they do', async () => {
     expect(await client.s3Credentials(locker)).toMatchObject({ access: 'read', prefix: '', bucket: locker.locker_id })
     const options = { access: 'write', prefix: 'a/', minutes: 5 } as const
     expect(await client.s3Credentials(locker, options)).toMatchObject({ access: 'write', prefix: 'a/' })
   })
 
-  it('ADD-42 keys are made, listed and revoked, also when an answer is lost', async () => {
+  it('ADD-42 keys are made, listed and revoked, even if an answer is lost', async () => {
     const made = await client.createS3Key(locker, { name: 'backup', access: 'write', prefix: 'b/', days: 2 })
     expect(made).toMatchObject({ name: 'backup', access: 'write', prefix: 'b/' })
     const { secret_access_key: _, endpoint, region, bucket, ...listed } = made
@@ -32,7 +32,7 @@ describe('S3 credentials', () => {
     expect(await errorOf(client.revokeS3Key(locker, made.access_key_id))).toMatchObject({ code: 'S3_KEY_NOT_FOUND' })
   })
 
-  it('ADD-42 a wallet gets them for all of its lockers, and revokes its keys, also when an answer is lost', async () => {
+  it('ADD-42 are made for all lockers of a wallet, and its keys are revoked even if an answer is lost', async () => {
     const credentials = await client.walletS3Credentials({ access: 'write', minutes: 5 })
     expect(credentials).toMatchObject({ access: 'write', region: 'us-east-1' })
     expect(credentials).not.toHaveProperty('bucket')
@@ -50,13 +50,13 @@ describe('S3 credentials', () => {
 
   it.each<[string, Partial<S3Credentials>]>([
     ['another bucket', { bucket: 'locker_000000000000' }],
-    ['a command for an id', { access_key_id: "'; reboot; '" }],
-    ['a command for a secret', { secret_access_key: '$(reboot)0123456789' }],
-    ['a line more in the token', { session_token: 'a\nexport PATH=b' }],
-    ['a section more in the region', { region: 'us-east-1\n[default]' }],
-    ['an endpoint that is no address', { endpoint: 'javascript:alert(1)' }],
+    ['a command as an id', { access_key_id: "'; reboot; '" }],
+    ['a command as a secret', { secret_access_key: '$(reboot)0123456789' }],
+    ['an additional line in the token', { session_token: 'a\nexport PATH=b' }],
+    ['an additional section in the region', { region: 'us-east-1\n[default]' }],
+    ['an endpoint that is not a web address', { endpoint: 'javascript:alert(1)' }],
     ['an endpoint with a command', { endpoint: 'https://a.example/`reboot`' }],
-  ])('T-95 are not believed with %s', async (_, changes) => {
+  ])('T-95 are refused with %s', async (_, changes) => {
     testbed.proxy.always(/s3\/credentials/, { lie: (body) => ({ ...(body as S3Credentials), ...changes }) })
     expect(await errorOf(client.s3Credentials(locker))).toBeInstanceOf(UntrueAnswer)
     if (changes.bucket === undefined) expect(await errorOf(client.walletS3Credentials())).toBeInstanceOf(UntrueAnswer)

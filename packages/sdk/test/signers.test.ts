@@ -20,7 +20,7 @@ const seed = randomBytes(32)
 const privateKey = `0x${randomBytes(32).toString('hex')}` as const
 const account = privateKeyToAccount(privateKey)
 
-/** A browser's wallet: asked by EIP-1193, keeps its key to itself. */
+/** A browser wallet with the interface of EIP-1193, which does not reveal its key. */
 const evmProvider = {
   async request({ method, params }: { method: string; params?: unknown }) {
     if (method !== 'personal_sign') throw new Error(`asked for ${method}`)

@@ -16,7 +16,7 @@ const refusal = (details?: Record<string, unknown>) =>
     1,
   )
 
-it('ERR-29 FILE-31 an error of the gateway keeps its layer, and one without gets it', () => {
+it('ERR-29 FILE-31 an error of the gateway retains its layer, and one without a layer gets it', () => {
   const said: UploadDetails = { layer: 'provider', recovery_hint: 'later', next_best_method: 'GET /x' }
   expect(uploadDetails(refusal({ ...said, more: 1 }))).toEqual(said)
   const own = { layer: 'gateway', recovery_hint: 'wait', next_best_method: 'the same' }
@@ -25,7 +25,7 @@ it('ERR-29 FILE-31 an error of the gateway keeps its layer, and one without gets
 })
 
 it.each([new InvalidFilename('x'), new BytesDiffer('a', 'b', 'c'), new NoAnswer('x'), new RangeError('x')])(
-  'ERR-29 FILE-31 %s is of the program that uploads',
+  'ERR-29 FILE-31 %s belongs to the program that uploads',
   (error) => {
     const advice = { recovery_hint: expect.stringMatching(/\w/), next_best_method: 'the same' }
     expect(uploadDetails(error)).toEqual({ layer: 'app_orchestrator', ...advice })
@@ -33,6 +33,6 @@ it.each([new InvalidFilename('x'), new BytesDiffer('a', 'b', 'c'), new NoAnswer(
   },
 )
 
-it('ERR-29 ADD-60 a name that is taken was found by the gateway', () => {
+it('ERR-29 ADD-60 an existing name is an error of the gateway', () => {
   expect(uploadDetails(new NameTaken('a'))).toMatchObject({ layer: 'gateway' })
 })

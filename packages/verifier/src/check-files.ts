@@ -1,21 +1,21 @@
-// Compares the files themselves with the list, one after the other, each as a stream.
+// Compares the files themselves with the list, one after the other, as streams.
 
 import type { FileEntry } from '@svc/protocol/merkle'
 import { type ContentHash, hashContent } from '@svc/protocol/sha256'
 import { type Fact, failed, notChecked, PASSED } from './facts.ts'
 import { quoted } from './untrusted.ts'
 
-/** Where the files are. The verifier only asks for names that stay within a folder. */
+/** The source of the files. The verifier only opens names that stay within a folder. */
 export interface FileSource {
-  /** The bytes of a file, or their hash where it was computed before; null when there is no file of that name. */
+  /** The bytes of a file, or their hash if it is already computed. Null if there is no file of that name. */
   open(filename: string): Opened | Promise<Opened>
-  /** All names that exist. Without it, files that are not in the bundle go unnoticed. */
+  /** All existing names. Without it, files that are not in the bundle are not detected. */
   names?(): AsyncIterable<string> | Iterable<string>
-  /** The names in `names` that belong to a file of the bundle, once it was opened; its own unless told. */
+  /** The names in `names` that belong to a file of the bundle, after it was opened. By default its own name. */
   namesOf?(filename: string): readonly string[]
-  /** Whether these are only some of the files: those that are not there are then not compared, and do not fail. */
+  /** Whether these are only some of the files. Missing files are then not compared and do not fail. */
   isPartial?: boolean
-  /** Gets the result for each file of the bundle: null when it matches. */
+  /** Called with the result for each file of the bundle: null if it matches. */
   onChecked?(filename: string, problem: FileProblem | null): void
 }
 
@@ -25,11 +25,11 @@ const PROBLEMS = ['missing', 'changed', 'unreadable', 'unsafe', 'extra'] as cons
 export type FileProblem = (typeof PROBLEMS)[number]
 
 export interface FilesReport {
-  /** Files with the size and hash of the list. */
+  /** The number of files with the size and hash of the list. */
   matching: number
-  /** How many files have which problem. `unsafe` names would leave the folder, so they were not opened. */
+  /** The number of files with each problem. `unsafe` names would leave the folder, so they were not opened. */
   counts: Record<FileProblem, number>
-  /** The first hundred names of each. */
+  /** The first hundred names with each problem. */
   names: Record<FileProblem, string[]>
 }
 
@@ -37,7 +37,7 @@ const MAX_NAMES = 100
 
 export interface FileCheck {
   check(files: readonly FileEntry[]): Promise<void>
-  /** With `isPartial`, files that were not listed may well be in the locker, so they are not reported. */
+  /** With `isPartial`, files that were not listed may be in the locker, so they are not reported. */
   end(options?: { isPartial?: boolean }): CheckedFiles
 }
 
@@ -84,7 +84,7 @@ export function emptyReport(): FilesReport {
   }
 }
 
-/** The name is null where nobody knows it. */
+/** Records a problem. The name is null if it is unknown. */
 export function note({ counts, names }: FilesReport, problem: FileProblem, filename: string | null): void {
   counts[problem]++
   if (filename !== null && names[problem].length < MAX_NAMES) names[problem].push(filename)
@@ -103,33 +103,33 @@ async function problemOf(file: FileEntry, source: FileSource): Promise<FileProbl
   }
 }
 
-/** Null when there are more bytes than these. */
+/** Null if there are more than `maxBytes`. */
 export async function contentHash(opened: NonNullable<Opened>, maxBytes: number): Promise<ContentHash | null> {
   return 'content_hash' in opened ? opened : hashContent(opened, maxBytes)
 }
 
-/** A relative path of plain parts: no `..`, no root, no drive, nothing that some system reads as a separator. */
+/** Whether a name is a relative path of plain parts: no `..`, root, drive, or separator of any system. */
 function staysInFolder(filename: string): boolean {
   if (/[\\\0:]/.test(filename)) return false
   return filename.split('/').every((part) => part !== '' && part !== '.' && part !== '..')
 }
 
-const SENTENCES: Record<FileProblem, string> = {
-  missing: 'not there',
-  changed: 'of another size or content',
-  unreadable: 'not readable',
-  unsafe: 'under a name that leaves the folder',
+const LABELS: Record<FileProblem, string> = {
+  missing: 'missing',
+  changed: 'different size or content',
+  unreadable: 'unreadable',
+  unsafe: 'name leaves the folder',
   extra: 'not in the bundle',
 }
 
-/** `listed` is the number of files in the bundle where only some were to be compared. */
+/** `listed` is the number of files in the bundle if only some of them had to be compared. */
 export function factOf({ matching, counts, names }: FilesReport, listed: number | null): Fact {
   const found = PROBLEMS.filter((problem) => counts[problem] > 0)
   if (found.length === 0) {
     if (listed === null || matching === listed) return PASSED
-    return notChecked(`${matching} of ${listed} files were compared, and match`)
+    return notChecked(`only ${matching} of ${listed} files were compared; they match`)
   }
-  const parts = found.map((problem) => `${whichOf(names[problem], counts[problem])} ${SENTENCES[problem]}`)
+  const parts = found.map((problem) => `${LABELS[problem]}: ${whichOf(names[problem], counts[problem])}`)
   return failed(parts.join('; '))
 }
 

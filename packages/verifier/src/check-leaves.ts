@@ -1,5 +1,5 @@
-// Compares a folder with a bundle that shows leaves and no names: each file of the folder is hashed with its name and
-// size, and must be one of the leaves.
+// Compares a folder with a bundle that shows leaves but no names: the hash of each file of the folder with its name and
+// size must be one of the leaves.
 
 import { type FileEntry, leafHash } from '@svc/protocol/merkle'
 import { sortedByFilename } from '@svc/protocol/order'
@@ -17,14 +17,14 @@ import { type CountedFiles, createFileCounter } from './file-list.ts'
 
 export interface LeafCheck {
   check(leaves: readonly string[]): Promise<void>
-  /** Null when the source cannot name its files. */
+  /** Null if the source cannot list its files. */
   end(): (CheckedFiles & { files: CountedFiles | null }) | null
 }
 
 export function createLeafCheck(source: FileSource): LeafCheck {
   const report = emptyReport()
   const matching: FileEntry[] = []
-  /** The files of the folder by their leaves, less those that were found. */
+  /** The files of the folder by leaf, without those that were found. */
   let others: Map<string, FileEntry> | null = null
   const found = new Set<string>()
   let listed = 0

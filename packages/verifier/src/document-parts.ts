@@ -1,4 +1,4 @@
-// A bundle without its lists → its parts. Their forms are checked as far as one can go without knowing what they mean.
+// Splits a bundle without its lists into parts, and checks their form as far as possible without interpreting them.
 
 import type { Json } from '@svc/protocol/canonical'
 import { EVIDENCE_BUNDLE_SCHEMA, EVIDENCE_SCHEMA, MERKLE_ALGORITHM, REDACTED_BUNDLE_SCHEMA } from '@svc/protocol/names'
@@ -8,7 +8,7 @@ import { isObject, type JsonObject, RefusedBundle } from './untrusted.ts'
 
 export interface DocumentParts {
   version: 1 | 2
-  /** Everything but the rows of the lists. */
+  /** Everything except the rows of the lists. */
   document: JsonObject
   receiptId: Json
   proofId: Json
@@ -18,7 +18,7 @@ export interface DocumentParts {
   /** Null in a version-2 bundle. */
   v1Signature: JsonObject | null
   anchor: JsonObject | null
-  /** Of any form: a log that is malformed is a fact that failed. */
+  /** In any form, because a malformed log is a failed fact and not a refusal. */
   log: Json
   signingKeys: Json
 }
@@ -47,7 +47,7 @@ function bundleParts(bundle: Json): DocumentParts {
   if (!commitment) throw new RefusedBundle('not_a_bundle', 'there is no commitment')
   if (!Array.isArray(bundle.files)) throw new RefusedBundle('not_a_bundle', 'files is not a list')
   if ((envelope !== null) !== (bundle_version === 2) || (v1Signature !== null) !== (bundle_version === 1)) {
-    throw new RefusedBundle('not_a_bundle', 'version 2 has an envelope alone, version 1 a v1_signature alone')
+    throw new RefusedBundle('not_a_bundle', 'version 2 must have an envelope only, version 1 a v1_signature only')
   }
   return {
     version: bundle_version,
@@ -65,12 +65,12 @@ function bundleParts(bundle: Json): DocumentParts {
 
 function requireAlgorithms({ algorithms }: JsonObject, envelope: string | null): void {
   if (isObject(algorithms) && algorithms.merkle === MERKLE_ALGORITHM && algorithms.envelope === envelope) return
-  throw new RefusedBundle('unsupported_version', 'algorithms names others than this version has')
+  throw new RefusedBundle('unsupported_version', 'algorithms does not match this version')
 }
 
 const LIST_OF: Record<Redaction, ListKey> = { chosen_files: 'files', no_names: 'leaf_hashes' }
 
-/** It repeats nothing that the statement says: the statement is its commitment. */
+/** A redacted bundle does not repeat its statement: the statement itself is the commitment. */
 function redactedParts(bundle: JsonObject): DocumentParts {
   const { redaction } = bundle
   if (redaction !== 'chosen_files' && redaction !== 'no_names')
@@ -81,7 +81,7 @@ function redactedParts(bundle: JsonObject): DocumentParts {
   const list = LIST_OF[redaction]
   const other = list === 'files' ? 'leaf_hashes' : 'files'
   if (!Array.isArray(bundle[list]) || bundle[other] !== undefined) {
-    throw new RefusedBundle('not_a_bundle', `a bundle with the redaction ${redaction} has the list ${list} alone`)
+    throw new RefusedBundle('not_a_bundle', `a bundle with the redaction ${redaction} must have only the list ${list}`)
   }
   const body = isObject(envelope.body) ? envelope.body : {}
   return {

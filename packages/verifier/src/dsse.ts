@@ -1,5 +1,5 @@
-// A statement in the formats of other people's verifiers → the redacted bundle that is in it, and facts about the
-// envelope around it. docs/predicate.md describes the format.
+// Reads a statement in the formats of third-party verifiers: the redacted bundle in it, and facts about its envelope.
+// docs/predicate.md describes the format.
 
 import { fromBase64, fromUtf8, utf8 } from '@svc/protocol/bytes'
 import type { Json } from '@svc/protocol/canonical'
@@ -16,16 +16,16 @@ export const DSSE_FACTS = ['dsse_signed', 'dsse_subjects_match'] as const
 export type DsseFacts = Record<(typeof DSSE_FACTS)[number], Fact>
 
 export interface OpenedDsse {
-  /** For `verifyBundle`. */
+  /** The input of `verifyBundle`. */
   bundle: Uint8Array
-  /** `followed` are the keys that verifying the bundle found to be trusted. */
+  /** `followed`: the keys that are trusted according to the verification of the bundle. */
   facts(followed: FollowedKeys): DsseFacts
 }
 
-/** Gateways sign 200,000 bytes at most, which base64 makes longer. */
+/** Gateways sign at most 200,000 bytes, which are longer in base64. */
 export const MAX_DSSE_BYTES = 1024 * 1024
 
-/** Null for bytes that are neither a DSSE envelope nor a Sigstore bundle with one; a refusal for one of another kind. */
+/** Null for bytes that are neither a DSSE envelope nor a Sigstore bundle; a refusal for an envelope of another kind. */
 export function openDsse(bytes: Uint8Array): OpenedDsse | { refused: Refusal } | null {
   if (bytes.length > MAX_DSSE_BYTES) return null
   try {
@@ -34,7 +34,7 @@ export function openDsse(bytes: Uint8Array): OpenedDsse | { refused: Refusal } |
     return found && opened(found)
   } catch (error) {
     if (!(error instanceof RefusedBundle)) throw error
-    // Whatever is no JSON is no envelope, and for others to refuse.
+    // Bytes that are not JSON are not an envelope. The reader of bundles refuses them.
     return error.code === 'not_strict_json' ? null : { refused: { code: error.code, why: error.message } }
   }
 }
@@ -42,13 +42,13 @@ export function openDsse(bytes: Uint8Array): OpenedDsse | { refused: Refusal } |
 const ENVELOPE_FIELDS = ['payload', 'payloadType', 'signatures']
 const SIGSTORE_FIELDS = ['mediaType', 'verificationMaterial', 'dsseEnvelope']
 
-/** What stands beside an envelope is not signed, and could be taken for what was checked. */
+/** Refuses other fields: they are not signed, and could be mistaken for verified content. */
 function envelopeIn(document: JsonObject): DsseEnvelope | null {
   const inner = document.dsseEnvelope ?? document
   if (!isEnvelope(inner)) return null
   const expected = inner === document ? ENVELOPE_FIELDS : SIGSTORE_FIELDS
   if (Object.keys(document).every((field) => expected.includes(field))) return inner
-  throw new RefusedBundle('not_a_bundle', 'a DSSE envelope stands among other fields, which it does not sign')
+  throw new RefusedBundle('not_a_bundle', 'the DSSE envelope has other fields next to it, which are not signed')
 }
 
 function isEnvelope(value: Json): value is DsseEnvelope & JsonObject {
@@ -82,12 +82,13 @@ function opened(envelope: DsseEnvelope): OpenedDsse {
 }
 
 function inTotoStatement({ payload, payloadType }: DsseEnvelope): { subject?: Json; predicate: JsonObject } {
-  if (payloadType !== IN_TOTO_PAYLOAD_TYPE) throw new RefusedBundle('not_a_bundle', 'the payload is not of in-toto')
+  if (payloadType !== IN_TOTO_PAYLOAD_TYPE)
+    throw new RefusedBundle('not_a_bundle', 'the payload is not an in-toto statement')
   const bytes = fromBase64(payload)
   const text = bytes && fromUtf8(bytes)
   const statement = text ? strictJson(text, MAX_DSSE_BYTES, 'the payload') : null
   if (!isObject(statement) || statement.predicateType !== EVIDENCE_PREDICATE_TYPE || !isObject(statement.predicate))
-    throw new RefusedBundle('not_a_bundle', `the predicate is not of the type ${EVIDENCE_PREDICATE_TYPE}`)
+    throw new RefusedBundle('not_a_bundle', `the predicate type is not ${EVIDENCE_PREDICATE_TYPE}`)
   return { ...(statement.subject !== undefined && { subject: statement.subject }), predicate: statement.predicate }
 }
 
@@ -97,24 +98,24 @@ function rowsOf({ files }: JsonObject): Row[] {
   const isRow = (row: Json): row is Row =>
     isObject(row) && isText(row.filename) && isText(row.content_hash) && Number.isSafeInteger(row.size_bytes)
   if (Array.isArray(files) && files.length > 0 && files.every(isRow)) return files
-  throw new RefusedBundle('bad_file_entry', 'files of the predicate are not rows of files')
+  throw new RefusedBundle('bad_file_entry', 'files of the predicate has malformed rows')
 }
 
-/** A lone surrogate has no UTF-8, and so no hash. */
+/** Text with a lone surrogate has no UTF-8, so it has no hash. */
 function isText(value: Json | undefined): boolean {
   return typeof value === 'string' && value.isWellFormed()
 }
 
-/** The rows of all files come without proofs, which follow from them. */
+/** Adds proofs to the rows of all files, which come without them. */
 function withProofs(rows: readonly Row[]): readonly Json[] {
   if (rows.some(({ proof }) => proof !== undefined)) return rows
   const levels = merkleLevels(rows.map(leafHash))
   return rows.map((row, i) => ({ ...row, leaf_index: i, proof: merkleProof(levels, i).map((step) => ({ ...step })) }))
 }
 
-/** The envelope has no time: a key is good for it in its whole period, unless it was revoked. */
+/** The envelope has no time, so a key is valid for it regardless of its period, unless it was revoked. */
 function isSigned(envelope: DsseEnvelope, { keys, revoked }: FollowedKeys): Fact {
-  if (keys.length === 0) return notChecked('no key was pinned, and the envelope does not name its key in full')
+  if (keys.length === 0) return notChecked('no key was pinned, and the envelope does not contain its key')
   const usable = keys.filter(({ use }) => use === null || use === 'evidence-envelope')
   const signer = usable.find(({ publicKeyHex }) => {
     const key = ed25519PublicKeyFromHex(publicKeyHex)

@@ -16,19 +16,24 @@ export function merkleRootMatches(
   files: Pick<CountedFiles, 'count' | 'merkleRoot'>,
 ): Fact {
   const { merkle_root, file_count } = commitment
-  if (file_count !== files.count) return failed(`the bundle lists ${files.count} files, its commitment says otherwise`)
+  if (file_count !== files.count)
+    return failed(`the bundle lists ${files.count} files, but its commitment has another number`)
   if (typeof merkle_root !== 'string' || bare(merkle_root) !== files.merkleRoot) {
-    return failed('the files have another Merkle root than the commitment')
+    return failed('the Merkle root of the files is not that of the commitment')
   }
   return PASSED
 }
 
 export function statementDigestMatches({ envelope }: Pick<BundleParts, 'envelope'>): Fact {
   if (!envelope) return NO_ENVELOPE
-  return passedUnless(digestOf(envelope.body) === envelope.statement_digest ? null : 'the statement has another digest')
+  return passedUnless(
+    digestOf(envelope.body) === envelope.statement_digest
+      ? null
+      : 'statement_digest is not the digest of the statement',
+  )
 }
 
-/** Null for a value without canonical form, which has no digest. */
+/** Null for a value without a canonical form, which has no digest. */
 function digestOf(body: Json | undefined): string | null {
   if (!isObject(body)) return null
   try {
@@ -38,7 +43,7 @@ function digestOf(body: Json | undefined): string | null {
   }
 }
 
-/** Whether the statement is about the counted files, and the commitment repeats what it says (EVID-20). */
+/** Whether the statement is about the counted files, and the commitment matches it (EVID-20). */
 export function envelopeBindsCommitment(parts: BundleParts, files: CountedFiles): Fact {
   if (!parts.envelope) return NO_ENVELOPE
   const body = readStatementBody(parts.envelope.body)
@@ -46,13 +51,14 @@ export function envelopeBindsCommitment(parts: BundleParts, files: CountedFiles)
 }
 
 function differingField(body: EvidenceBody, { proofId, commitment }: BundleParts, files: CountedFiles): string | null {
-  if (bare(body.merkle_root) !== files.merkleRoot) return 'the statement has another Merkle root than the files'
+  if (bare(body.merkle_root) !== files.merkleRoot) return 'the Merkle root of the statement is not that of the files'
   if (body.file_count !== files.count) return `the statement counts ${body.file_count} files, the bundle ${files.count}`
-  if (body.manifest_digest !== files.manifestDigest) return 'the statement has another manifest digest than the files'
-  if (body.total_bytes !== String(files.totalBytes)) return 'the statement has another total of bytes than the files'
-  if (body.snapshot_id !== snapshotId(body)) return 'the snapshot id does not follow from the statement'
-  if (body.proof_id !== proofId) return 'the bundle has another proof id than the statement'
-  const said: [field: string, Json | undefined, Json][] = [
+  if (body.manifest_digest !== files.manifestDigest)
+    return 'the manifest digest of the statement is not that of the files'
+  if (body.total_bytes !== String(files.totalBytes)) return 'the total size in the statement is not that of the files'
+  if (body.snapshot_id !== snapshotId(body)) return 'the snapshot id does not match the statement'
+  if (body.proof_id !== proofId) return 'the proof id of the bundle is not that of the statement'
+  const claims: [field: string, Json | undefined, Json][] = [
     ['merkle_root', commitment.merkle_root, body.merkle_root],
     ['file_count', commitment.file_count, body.file_count],
     ['manifest_file_count', commitment.manifest_file_count, body.manifest_file_count],
@@ -60,11 +66,11 @@ function differingField(body: EvidenceBody, { proofId, commitment }: BundleParts
     ['check_mode', commitment.check_mode, body.check_mode],
     ['attested_at', commitment.attested_at, body.issued_at],
   ]
-  const differing = said.find(([, inCommitment, inBody]) => inCommitment !== inBody)
-  return differing ? `commitment.${differing[0]} is not what the statement says` : null
+  const differing = claims.find(([, inCommitment, inBody]) => inCommitment !== inBody)
+  return differing ? `commitment.${differing[0]} does not match the statement` : null
 }
 
-/** VER-13: a total may be a decimal string or an integer. */
+/** VER-13: a total can be a decimal string or an integer. */
 function totalText(total: Json | undefined): Json | undefined {
   return typeof total === 'number' && Number.isSafeInteger(total) ? String(total) : total
 }
@@ -79,7 +85,7 @@ const integer = (least: number, most: number) => (value: Json | undefined) =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= least && value <= most
 
 const MAX_COUNT = 0xffffffff
-/** The end of the year 9999: later times have another form. */
+/** The end of the year 9999. Later times have another form. */
 const MAX_UNIX_SECONDS = 253_402_300_799
 
 /** The 17 fields of a body (EVID-09..15, EVID-21). */
@@ -109,18 +115,18 @@ export function readStatementBody(body: Json | undefined): EvidenceBody | string
   const unknown = Object.keys(body).find((field) => !Object.hasOwn(FIELDS, field))
   if (unknown !== undefined) return `a statement has no field ${quoted(unknown)}`
   for (const [field, test] of Object.entries(FIELDS)) {
-    if (!test(body[field])) return `${field} of the statement is missing or has another form`
+    if (!test(body[field])) return `${field} of the statement is missing or malformed`
   }
   const statement = body as unknown as EvidenceBody // each field was checked
   if (statement.issued_at !== isoSeconds(statement.issued_at_unix)) return 'issued_at and issued_at_unix differ'
   if (statement.manifest_file_count < statement.file_count) return 'manifest_file_count is below file_count'
   if ((statement.sequence === 1) !== (statement.prev_statement_digest === null)) {
-    return 'only the first statement has no previous one'
+    return 'only the first statement may have no previous one'
   }
   return statement
 }
 
-/** Null where there is no statement, or one that is malformed. */
+/** Null if there is no statement, or it is malformed. */
 export function wellFormedEnvelope({ envelope }: Pick<BundleParts, 'envelope'>): EvidenceEnvelope | null {
   const { body, statement_digest } = envelope ?? {}
   if (typeof readStatementBody(body) === 'string') return null

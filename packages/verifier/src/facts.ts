@@ -1,4 +1,4 @@
-// The facts about a bundle. Each stands alone, and none is combined with another; `verdict.ts` sums them up for people.
+// The facts about a bundle. Each fact is separate, and none is combined with another. `verdict.ts` summarizes them.
 
 import type { FactValue } from '@svc/protocol/facts'
 
@@ -20,13 +20,13 @@ export const ONLINE_FACTS = [
   'registry_matches',
 ] as const
 
-/** Only about redacted bundles. */
+/** Facts about redacted bundles only. */
 export const REDACTED_FACTS = ['inclusion_proven'] as const
 
-/** Only about bundles with a proof of a log, or where one is asked for. */
+/** Facts about bundles that have a log proof, or for callers who request one. */
 export const LOG_FACTS = ['log_included', 'log_cosigned', 'log_anchored'] as const
 
-/** About a receipt that is checked together with a bundle. */
+/** Facts about a receipt that is verified together with a bundle. */
 export const RECEIPT_FACTS = [
   'receipt_signature_valid',
   'receipt_id_matches',
@@ -40,7 +40,7 @@ type RedactedFact = (typeof REDACTED_FACTS)[number]
 type LogFact = (typeof LOG_FACTS)[number]
 export type BundleFact = OfflineFact | OnlineFact | RedactedFact | LogFact
 
-/** `why` is a short plain sentence for a person; a fact that passed has one where it passed in an unusual way. */
+/** `why` is a short sentence for a person. A fact that passed has one only if it passed in an unusual way. */
 export type Fact = { value: 'passed'; why?: string } | { value: Exclude<FactValue, 'passed'>; why: string }
 
 type OfflineFacts = Record<OfflineFact, Fact>
@@ -48,7 +48,7 @@ export type OnlineFacts = Record<OnlineFact, Fact>
 export type LogFacts = Record<LogFact, Fact>
 export type BundleFacts = OfflineFacts & OnlineFacts & Partial<Record<RedactedFact, Fact>> & Partial<LogFacts>
 
-/** All that there may be about a bundle, in the order of reading. */
+/** All possible facts about a bundle, in reading order. */
 export const BUNDLE_FACTS: readonly BundleFact[] = [...OFFLINE_FACTS, ...REDACTED_FACTS, ...ONLINE_FACTS, ...LOG_FACTS]
 
 export const PASSED: Fact = { value: 'passed' }

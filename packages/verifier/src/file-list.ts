@@ -1,29 +1,29 @@
-// A file list, put in code-point order (Merkle rule 4), counted and hashed, without holding a long list in memory.
+// Sorts a file list in code-point order (Merkle rule 4), counts and hashes it, without storing a long list in memory.
 //
-// A bundle may list its files in any order; gateways write them in code-point order. Up to a limit all files are held and
-// sorted at the end. A longer list must be in order from its first file on. Its files are released as they arrive, and a
-// repeated name shows by its order.
+// A bundle may list its files in any order; gateways write them in code-point order. Up to a limit all files are
+// buffered and sorted at the end. A longer list must be in order from its first file on. Its files are released as they
+// arrive, and its order reveals repeated names.
 
 import { hashManifest, listRow } from '@svc/protocol/file-list'
 import { createBlockTree, type FileEntry, leafHash } from '@svc/protocol/merkle'
 import { compareCodePoints, sortedByFilename } from '@svc/protocol/order'
 import { quoted, RefusedBundle } from './untrusted.ts'
 
-/** About 50,000 files. Each counts its name and 100 characters more. */
-const MAX_HELD_CHARACTERS = 8 * 1024 * 1024
+/** About 50,000 files. Each counts as its name plus 100 characters. */
+const MAX_BUFFERED_CHARACTERS = 8 * 1024 * 1024
 const CHARACTERS_PER_ENTRY = 100
 
 export interface FileOrder<File extends FileEntry> {
   take(file: File): void
-  /** The files whose position is known, each once. */
+  /** Returns the files whose position is known, each once. */
   release(): File[]
-  /** The remaining files, when no more come. */
+  /** Returns the remaining files at the end of the list. */
   end(): File[]
 }
 
 export function createFileOrder<File extends FileEntry>(): FileOrder<File> {
-  let held: File[] = []
-  let heldCharacters = 0
+  let buffered: File[] = []
+  let bufferedCharacters = 0
   let isSorted = true
   let last: string | null = null
 
@@ -33,44 +33,44 @@ export function createFileOrder<File extends FileEntry>(): FileOrder<File> {
       if (order === 0) throw duplicate(file.filename)
       if (order > 0) isSorted = false
       last = file.filename
-      heldCharacters += file.filename.length + CHARACTERS_PER_ENTRY
-      held.push(file)
-      if (!isSorted && heldCharacters > MAX_HELD_CHARACTERS) {
+      bufferedCharacters += file.filename.length + CHARACTERS_PER_ENTRY
+      buffered.push(file)
+      if (!isSorted && bufferedCharacters > MAX_BUFFERED_CHARACTERS) {
         throw new RefusedBundle(
           'unsorted_file_list',
-          `so long a list must be in order; ${quoted(file.filename)} is not`,
+          `a list of this length must be sorted; ${quoted(file.filename)} is out of order`,
         )
       }
     },
     release() {
-      return heldCharacters > MAX_HELD_CHARACTERS ? takeHeld() : []
+      return bufferedCharacters > MAX_BUFFERED_CHARACTERS ? takeBuffered() : []
     },
     end() {
       if (!isSorted) {
-        held = sortedByFilename(held)
-        const repeated = held.find((file, i) => file.filename === held[i - 1]?.filename)
+        buffered = sortedByFilename(buffered)
+        const repeated = buffered.find((file, i) => file.filename === buffered[i - 1]?.filename)
         if (repeated) throw duplicate(repeated.filename)
       }
-      return takeHeld()
+      return takeBuffered()
     },
   }
 
-  function takeHeld(): File[] {
-    const files = held
-    held = []
+  function takeBuffered(): File[] {
+    const files = buffered
+    buffered = []
     return files
   }
 }
 
 function duplicate(filename: string): RefusedBundle {
-  return new RefusedBundle('duplicate_filename', `${quoted(filename)} stands twice`)
+  return new RefusedBundle('duplicate_filename', `${quoted(filename)} occurs twice`)
 }
 
-/** Counted and hashed here, whatever the bundle says. */
+/** Counted and hashed by the verifier, regardless of the values in the bundle. */
 export interface CountedFiles {
   count: number
   totalBytes: bigint
-  /** Bare. */
+  /** Without the prefix `sha256:`. */
   merkleRoot: string
   /** The nodes above each block of leaves, from which `proofInBlocks` makes proofs. */
   blockNodes: readonly string[]
@@ -80,11 +80,11 @@ export interface CountedFiles {
 export interface FileCounter {
   /** Files in code-point order. */
   add(files: readonly FileEntry[]): void
-  /** Null when there was no file: an empty list has no root (MERK-08). */
+  /** Null if there was no file, because an empty list has no root (MERK-08). */
   end(): CountedFiles | null
 }
 
-/** How many rows are hashed as one text. */
+/** The number of rows that are hashed as one text. */
 const CHUNK_ROWS = 1000
 
 export function createFileCounter(): FileCounter {

@@ -1,4 +1,4 @@
-// Reads the rows of a file list from text that is cut anywhere. At most one row is held in memory.
+// Reads the rows of a file list from text in arbitrary pieces. At most one row is in memory.
 
 import { bare, isHex } from '@svc/protocol/bytes'
 import type { FileEntry } from '@svc/protocol/merkle'
@@ -6,27 +6,27 @@ import { type JsonObject, MAX_FIELDS, otherFields, quoted, RefusedBundle, strict
 
 const MAX_ROW_LENGTH = 64 * 1024
 const SPACE = /[ \t\n\r]*/y
-/** The document and the list. */
+/** The nesting levels around a row: the document and the list. */
 const LEVELS_AROUND = 2
-/** A row as gateways write it, which is read ten times faster this way. Other rows go through the strict parser. */
+/** A row as gateways write it. This is ten times faster than the strict parser, which reads all other rows. */
 const PLAIN_ROW = /\{"filename":"([^"\\\p{Cc}]*)","size_bytes":(0|[1-9]\d{0,15}),"content_hash":"([0-9a-f]{64})"\}/uy
 
 export interface FileRows {
-  /** The text from the closing bracket on; null when the list is not over. */
+  /** The text from the closing bracket on. Null while the list continues. */
   write(piece: string): string | null
-  /** The paths of fields that rows had besides those of a file entry, which nobody reads. */
+  /** The paths of unknown fields in rows, which are not verified. */
   otherFields(): string[]
 }
 
 const FIELDS = ['filename', 'size_bytes', 'content_hash']
 
-/** `onFile` gets each entry, and the row with all of its fields. */
+/** `onFile` receives each entry, and the row with all of its fields. */
 export function createFileRows(onFile: (file: FileEntry, row: JsonObject) => void): FileRows {
   let text = ''
   const others = new Set<string>()
   let expected: 'row or end' | 'row' | 'comma or end' = 'row or end'
 
-  /** The row that begins at this position, and its end; null when it is cut short. */
+  /** The row that begins at this position, and its end. Null if the row is incomplete. */
   function readRow(at: number): { row: JsonObject; end: number } | null {
     PLAIN_ROW.lastIndex = at
     const plain = PLAIN_ROW.exec(text)
@@ -34,7 +34,7 @@ export function createFileRows(onFile: (file: FileEntry, row: JsonObject) => voi
       const [, filename, size, content_hash] = plain as unknown as [string, string, string, string] // no group is optional
       return { row: { filename, size_bytes: Number(size), content_hash }, end: PLAIN_ROW.lastIndex }
     }
-    if (text[at] === ',' || text[at] === ']') throw new RefusedBundle('not_strict_json', 'a file entry must stand here')
+    if (text[at] === ',' || text[at] === ']') throw new RefusedBundle('not_strict_json', 'a file entry is missing')
     if (text[at] !== '{') throw new RefusedBundle('bad_file_entry', 'a file entry is not an object')
     const end = endOfObject(text, at)
     if (end === -1) return null
@@ -80,7 +80,7 @@ function skipSpace(text: string, at: number): number {
   return SPACE.lastIndex
 }
 
-/** The position after the closing brace of the object; -1 when it is not there yet. */
+/** The position after the closing brace of the object; -1 if it has not arrived yet. */
 function endOfObject(text: string, start: number): number {
   let depth = 0
   let isInString = false
@@ -99,7 +99,7 @@ function endOfObject(text: string, start: number): number {
 /** A row of a file list, with a bare hash (Merkle rule 2). Other fields of a row are not part of the leaf. */
 function fileEntry({ filename, size_bytes, content_hash }: JsonObject): FileEntry {
   if (typeof filename !== 'string' || filename === '') throw bad('a file has no filename')
-  if (!filename.isWellFormed()) throw bad('a filename holds a lone surrogate')
+  if (!filename.isWellFormed()) throw bad('a filename contains a lone surrogate')
   // Rule 9: with a colon, two entries could have the same leaf.
   if (filename.includes(':')) throw new RefusedBundle('colon_in_filename', `a colon in ${quoted(filename)}`)
   if (typeof size_bytes !== 'number' || !Number.isSafeInteger(size_bytes) || size_bytes < 0) {

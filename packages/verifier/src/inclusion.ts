@@ -1,23 +1,23 @@
 // The Merkle proofs of the files that a redacted bundle shows. Each is folded as its row is read, before the root and
-// the number of files are known; what all of them have in common is kept.
+// the number of files are known. Only the result that they have in common is stored.
 
 import { isHex } from '@svc/protocol/bytes'
 import { type FileEntry, foldProof, leafHash, type ProofStep, treeDepth } from '@svc/protocol/merkle'
 import { isObject, type JsonObject, quoted } from './untrusted.ts'
 
-/** A file, and where its proof begins; absent without a proof that can be read. */
+/** A file and the index of its leaf, which is absent without a readable proof. */
 export interface PlacedFile extends FileEntry {
   leafIndex?: number
   proof?: readonly ProofStep[]
 }
 
 export interface Inclusion {
-  /** The root that all proofs lead to; null when they differ. */
+  /** The root that all proofs lead to. Null if they differ. */
   root: string | null
-  /** The length of all proofs; null when they differ. */
+  /** The length of all proofs. Null if they differ. */
   depth: number | null
   lastIndex: number
-  /** Whether the leaves are in the order of the names, and no two files have the same. */
+  /** Whether the leaves are in the order of the names, without duplicates. */
   isInOrder: boolean
 }
 
@@ -25,7 +25,7 @@ export interface InclusionCheck {
   fold(file: FileEntry, row: JsonObject): PlacedFile
   /** Files in the order of their names. */
   add(files: readonly PlacedFile[]): void
-  /** The first file without a proof that can be read. */
+  /** The name of the first file without a readable proof. */
   unreadable(): string | null
   end(): Inclusion
 }
@@ -44,7 +44,7 @@ export function createInclusionCheck(): InclusionCheck {
         unreadable ??= quoted(file.filename)
         return file
       }
-      // Two are enough to know that they differ.
+      // Two roots are enough to know that they differ.
       if (roots.size < 2) roots.add(foldProof(leafHash(file), proof.steps))
       if (depths.size < 2) depths.add(proof.steps.length)
       return { ...file, leafIndex: proof.index, proof: proof.steps }
@@ -66,10 +66,10 @@ function onlyOne<T>(values: ReadonlySet<T>): T | null {
   return values.size === 1 && first !== undefined ? first : null
 }
 
-/** Of a tree with 2^32 leaves: no statement counts more. */
+/** The depth of a tree with 2^32 leaves, the maximum of a statement. */
 const MAX_DEPTH = 32
 
-/** Each step stands on the side that the index of the leaf says, so a proof cannot be used for another leaf. */
+/** The index of the leaf determines the side of each step, so a proof cannot be used for another leaf. */
 function readProof({ leaf_index, proof }: JsonObject): { index: number; steps: ProofStep[] } | null {
   if (typeof leaf_index !== 'number' || !Number.isSafeInteger(leaf_index) || leaf_index < 0) return null
   if (!Array.isArray(proof) || proof.length > MAX_DEPTH || leaf_index >= 2 ** proof.length) return null
@@ -82,11 +82,11 @@ function readProof({ leaf_index, proof }: JsonObject): { index: number; steps: P
   return isPath ? { index: leaf_index, steps: proof as unknown as ProofStep[] } : null // each step was checked
 }
 
-/** What is wrong with the proofs in a tree of this root and this many leaves; null if nothing is. */
+/** The problem of the proofs in a tree with this root and number of leaves, or null. */
 export function inclusionProblem(found: Inclusion, merkleRoot: string, fileCount: number): string | null {
-  if (found.root === null) return 'the proofs of the files lead to several roots'
-  if (found.root !== merkleRoot) return 'the proofs of the files lead to another root than that of the statement'
-  if (found.depth !== treeDepth(fileCount)) return `a proof in a tree of ${fileCount} files has another length`
-  if (found.lastIndex >= fileCount) return `there is no leaf ${found.lastIndex} in a tree of ${fileCount} files`
+  if (found.root === null) return 'the proofs of the files lead to different roots'
+  if (found.root !== merkleRoot) return 'the proofs of the files do not lead to the root of the statement'
+  if (found.depth !== treeDepth(fileCount)) return `the proofs do not have the length for a tree of ${fileCount} files`
+  if (found.lastIndex >= fileCount) return `a tree of ${fileCount} files has no leaf ${found.lastIndex}`
   return found.isInOrder ? null : 'the leaves are not in the order of the names'
 }

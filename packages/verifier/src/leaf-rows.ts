@@ -1,29 +1,29 @@
-// Reads the leaves of a redacted bundle from text that is cut anywhere, and hashes them into their tree. Only those of
-// the last piece are held.
+// Reads the leaves of a redacted bundle from text in arbitrary pieces, and hashes them into their tree. Only the leaves
+// of the last piece are in memory.
 
 import { createBlockTree } from '@svc/protocol/merkle'
 import { RefusedBundle } from './untrusted.ts'
 
-/** A leaf as JSON, and what may stand around it. */
+/** A leaf as JSON, with the white space around it. */
 const LEAF = /[ \t\n\r]*"([0-9a-f]{64})"[ \t\n\r]*/y
 const SPACE = /^[ \t\n\r]*/
-/** A leaf with its quotes is 66 characters long; the spaces around it may be as many as these. */
+/** A leaf with its quotes has 66 characters. This limits the white space around it. */
 const MAX_CUT_LENGTH = 64 * 1024
 
-/** Counted and hashed here, whatever the bundle says. */
+/** Counted and hashed by the verifier, regardless of the values in the bundle. */
 export interface CountedLeaves {
   count: number
-  /** Bare. */
+  /** Without the prefix `sha256:`. */
   merkleRoot: string
   blockNodes: readonly string[]
 }
 
 export interface LeafRows {
-  /** The text from the closing bracket on; null when the list is not over. */
+  /** The text from the closing bracket on. Null while the list continues. */
   write(piece: string): string | null
   /** The leaves that arrived since the last call. */
   release(): string[]
-  /** Null when there was no leaf. */
+  /** Null if there was no leaf. */
   end(): CountedLeaves | null
 }
 
@@ -35,8 +35,8 @@ export function createLeafRows(): LeafRows {
   let last = ''
 
   function take(leaf: string): void {
-    // Leaves are in the order of their names, so equal ones are neighbours.
-    if (leaf === last) throw new RefusedBundle('duplicate_filename', 'a leaf stands twice')
+    // Leaves are in the order of their names, so equal leaves are adjacent.
+    if (leaf === last) throw new RefusedBundle('duplicate_filename', 'a leaf occurs twice')
     last = leaf
     arrived.push(leaf)
     tree.add(leaf)
@@ -78,11 +78,11 @@ export function createLeafRows(): LeafRows {
   }
 }
 
-/** Whether this may be the beginning of a leaf that is cut short. */
+/** Whether the text can be the beginning of an incomplete leaf. */
 function mayBecomeLeaf(text: string): boolean {
   return text.length <= MAX_CUT_LENGTH && /^[ \t\n\r]*(?:"(?:[0-9a-f]{0,64}|[0-9a-f]{64}"[ \t\n\r]*))?$/.test(text)
 }
 
 function badLeaf(): RefusedBundle {
-  return new RefusedBundle('bad_leaf_hash', 'leaf_hashes holds something other than 64 lowercase hex digits')
+  return new RefusedBundle('bad_leaf_hash', 'leaf_hashes contains something other than 64 lowercase hex digits')
 }

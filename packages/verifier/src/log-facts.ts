@@ -1,5 +1,5 @@
-// The facts about a log: whether the statement is in it, who vouches for that, and whether a chain has it. The proof's
-// one checkpoint serves for all three.
+// The facts about a log: whether the statement is in it, whether enough witnesses cosigned it, and whether it is
+// anchored on chain. All three are about the checkpoint of the proof.
 
 import { fromHex } from '@svc/protocol/bytes'
 import type { Json } from '@svc/protocol/canonical'
@@ -26,39 +26,39 @@ import { isObject, type JsonObject } from './untrusted.ts'
 
 export { readPolicy }
 
-/** What a verifier knows of logs besides the bundle. */
+/** Input about logs besides the bundle. */
 export interface GivenLogs {
-  /** Keys of logs. They, and those of a policy, go before those of a list of keys. */
+  /** Keys of logs. These keys and those of a policy take precedence over those of a key list. */
   pinnedLogs?: readonly NoteKey[]
-  /** More logs, the witnesses of their checkpoints, and how many of them are enough. */
+  /** More logs, the witnesses of their checkpoints, and the required number of witnesses. */
   policy?: Policy
 }
 
-/** What the proof says; only the facts say what of it is true. */
+/** The content of the proof. Only the facts tell which parts are verified. */
 export interface LogReport {
   /** The name of the log. */
   origin: string
   index: number
-  /** How many entries the log had. */
+  /** The number of entries in the log. */
   size: number
-  /** Which witnesses of the policy vouch for it, and when they did, in Unix seconds: their signatures hold. */
+  /** The witnesses of the policy with valid cosignatures, and their times in Unix seconds. */
   cosigned: { name: string; time: number }[]
 }
 
 export interface LogCheck {
-  /** Null where there is nothing to say: the bundle has no proof, and nobody asked for one. */
+  /** Null if the bundle has no proof and the caller did not request one. */
   facts: LogFacts | null
-  /** Null when there is no proof, or one that is malformed. */
+  /** Null if there is no proof, or it is malformed. */
   report: LogReport | null
-  /** What the log's anchor was compared with; null when there was nothing. */
+  /** The transaction that the log's anchor was compared with, or null. */
   transaction: AnchorTransaction | null
-  /** When a block took a checkpoint with this statement; null where that is not shown. */
+  /** The time of the block with a checkpoint that covers this statement. Null if that is not proven. */
   anchoredAt: number | null
 }
 
 interface LogQuestion extends GivenLogs, Pick<GivenKeys, 'listed'> {
   log: Json
-  /** Null when the bundle has none, or one that is malformed. */
+  /** Null if the bundle has no statement, or it is malformed. */
   envelope: EvidenceEnvelope | null
   rpc?: Rpc | undefined
   pinnedSigners: readonly string[]
@@ -68,7 +68,7 @@ export async function checkLog(question: LogQuestion): Promise<LogCheck> {
   const { log, envelope, pinnedLogs = [], policy, listed } = question
   if (log === null) {
     const isAsked = policy !== undefined || pinnedLogs.length > 0
-    return { ...NOTHING, facts: isAsked ? all(notChecked('the bundle has no proof of a log')) : null }
+    return { ...NOTHING, facts: isAsked ? all(notChecked('the bundle has no log proof')) : null }
   }
   const proof = readLogProof(log)
   if (typeof proof === 'string') return { ...NOTHING, facts: all(failed(proof)) }
@@ -100,23 +100,23 @@ function all(fact: Fact): LogFacts {
   return { log_included: fact, log_cosigned: fact, log_anchored: fact }
 }
 
-/** The proof, or why it is none. */
+/** The proof, or its problem. */
 export function readLogProof(log: Json): LogProof | string {
   if (!isObject(log)) return 'log is not an object'
   return typeof log.proof === 'string' ? readProof(log.proof) : 'log.proof is not a text'
 }
 
-/** Why the proof does not show the statement; null when it does, whoever signed the checkpoint. */
+/** Why the proof does not include the statement, or null. The signature of the checkpoint is not verified. */
 export function notInTree(proof: LogProof, envelope: EvidenceEnvelope | null): string | null {
   const entry = envelope && fromHex(envelope.statement_digest)
-  if (!entry) return 'the bundle has no statement that could be in a log'
+  if (!entry) return 'the bundle has no statement that can be in a log'
   return proves(proof, entry) ? null : 'the proof does not lead from the statement to the root of the checkpoint'
 }
 
 function logIncluded(proof: LogProof, envelope: EvidenceEnvelope | null, logs: readonly NoteKey[]): Fact {
   const problem = notInTree(proof, envelope)
   if (problem !== null) return failed(problem)
-  if (logs.length === 0) return notChecked('the proof holds, but no key of a log was given')
+  if (logs.length === 0) return notChecked('the proof is valid, but no key of a log was given')
   const { origin, note } = proof.checkpoint
   const isSigned = logs.some((key) => key.name === origin && isSignedBy(note, key))
   return passedUnless(isSigned ? null : 'none of the given logs has signed the checkpoint')
@@ -124,10 +124,12 @@ function logIncluded(proof: LogProof, envelope: EvidenceEnvelope | null, logs: r
 
 function logCosigned(policy: Policy | undefined, judged: Judgement | null): Fact {
   if (!policy || !judged) return notChecked('no policy was given')
-  if (policy.quorum === null) return notChecked('the policy asks for no witness')
+  if (policy.quorum === null) return notChecked('the policy requires no witness')
   const { length } = judged.cosignatures
   return passedUnless(
-    judged.isQuorum ? null : `${length} of ${policy.witnesses.length} witnesses vouch: no quorum of the policy`,
+    judged.isQuorum
+      ? null
+      : `${length} of ${policy.witnesses.length} witnesses cosigned, which is no quorum of the policy`,
   )
 }
 

@@ -1,9 +1,9 @@
 // The facts that need a node of the chain.
 //
-// `failed`: the node's answer contradicts the bundle, or the node does not know the transaction. An anchor that nobody can
-// find must not count as unchecked, although a node that prunes old blocks gives the same answer. `unavailable`: there
-// was no usable answer, because the node is down, answers nonsense, is of another chain, or sent bytes that are not the
-// requested transaction. `not_checked`: there was nothing to ask.
+// `failed`: the node's answer contradicts the bundle, or the node does not know the transaction. An anchor that cannot
+// be found must not count as unchecked, although a node that prunes old blocks gives the same answer. `unavailable`:
+// there was no usable answer, because the node is down, answers nonsense, is on another chain, or sent bytes that are
+// not the requested transaction. `not_checked`: there was nothing to query.
 
 import { anchorMemo, anchorPayload } from '@svc/protocol/anchor'
 import type { EvidenceEnvelope } from '@svc/protocol/evidence'
@@ -27,7 +27,7 @@ const ANCHOR_TYPES = ['chain_sas_v1', 'chain_memo_v2', 'oracle_v2']
 
 export interface OnlineCheck {
   facts: OnlineFacts
-  /** What the anchor was compared with; null when there was nothing. */
+  /** The transaction that the anchor was compared with, or null. */
   transaction: AnchorTransaction | null
 }
 
@@ -37,7 +37,7 @@ export async function checkOnline(
 ): Promise<OnlineCheck> {
   if (!anchor) return nothing(notChecked('the bundle has no anchor'))
   if (!rpc) return nothing(notChecked('no node was asked'))
-  if (!ANCHOR_TYPES.includes(anchor.type as string)) return nothing(notChecked('an anchor of a type that is not known'))
+  if (!ANCHOR_TYPES.includes(anchor.type as string)) return nothing(notChecked('the type of the anchor is unknown'))
   const mismatch = await wrongChain(rpc, anchor)
   if (mismatch) return nothing(unavailable(mismatch))
   const { facts, transaction } = await checkTransaction(rpc, { anchor, ...question })
@@ -57,7 +57,7 @@ async function checkTransaction(rpc: Rpc, question: AnchorQuestion) {
 }
 
 function notFound(why: string): OnlineCheck {
-  const facts = { ...all(unavailable('there is no transaction to look at')), anchor_tx_succeeded: failed(why) }
+  const facts = { ...all(unavailable('there is no transaction to check')), anchor_tx_succeeded: failed(why) }
   return { facts, transaction: null }
 }
 
@@ -77,9 +77,9 @@ type AnchorFacts = Omit<OnlineFacts, 'registry_matches'>
 interface AnchorQuestion<Anchor = JsonObject> {
   anchor: Anchor
   version: BundleParts['version']
-  /** Null when the bundle has none, or one that is malformed. */
+  /** Null if the bundle has no statement, or it is malformed. */
   envelope: EvidenceEnvelope | null
-  /** Publication keys in base58 that the verifier got from elsewhere than the bundle. */
+  /** Publication keys in base58 from a source other than the bundle. */
   pinnedSigners: readonly string[]
 }
 
@@ -96,21 +96,21 @@ function anchorFacts(question: AnchorQuestion, transaction: AnchorTransaction): 
 }
 
 /**
- * Oracle-era anchors name the account that was written to, but no signer and no payload to compare. A statement is never
- * published that way: beside one, such an anchor is somebody's transaction and nothing more.
+ * Oracle-era anchors name the written account, but neither a signer nor a payload to compare. Statements are never
+ * published that way, so such an anchor proves nothing about a statement.
  */
 function ofOracle({ anchor, version }: AnchorQuestion): Fact {
   if (version === 2) return failed('an anchor of the oracle era publishes no statement')
-  if (!isVersion(anchor, 1)) return failed('an anchor of the oracle era has the envelope_version 1')
-  return notChecked('an anchor of the oracle era says nothing of it')
+  if (!isVersion(anchor, 1)) return failed('an anchor of the oracle era must have the envelope_version 1')
+  return notChecked('an anchor of the oracle era does not contain this')
 }
 
 function payloadMatches({ anchor, envelope }: AnchorQuestion, transaction: AnchorTransaction): Fact {
-  if (!envelope) return failed('the bundle has no statement that this anchor could publish')
+  if (!envelope) return failed('the bundle has no statement that this anchor can publish')
   const memo = anchorMemo(anchorPayload(envelope))
   if (!publishes(transaction, memo)) return failed('no memo of the transaction is the payload of this statement')
   if (!isCanonically(anchor.payload, memo)) return failed('anchor.payload is not the payload of this statement')
-  if (!isVersion(anchor, 2)) return failed('the anchor of a statement has the envelope_version 2')
+  if (!isVersion(anchor, 2)) return failed('the anchor of a statement must have the envelope_version 2')
   const { statement_digest, body } = envelope
   const isNamed = anchor.statement_digest === statement_digest && anchor.snapshot_id === body.snapshot_id
   return passedUnless(isNamed ? null : 'the anchor names another statement')

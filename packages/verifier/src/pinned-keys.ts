@@ -1,4 +1,4 @@
-// Keys that a verifier got from elsewhere than the bundle.
+// Keys from a source other than the bundle, which the verifier trusts.
 
 import type { Json } from '@svc/protocol/canonical'
 import { unixSeconds } from '@svc/protocol/evidence'
@@ -14,10 +14,10 @@ export type KeyUse = 'evidence-envelope' | 'attestation' | 'receipt'
 
 export type PinnedKey = TrustedKey
 
-/** What a signing-key list holds besides keys. */
+/** The content of a signing-key list besides its keys. */
 export interface ListedChanges {
   changes: KeyChanges
-  /** In hex; of a pinned list, a key whose word is taken over that of the others. */
+  /** Recovery keys in hex. In a pinned list, they override all other keys. */
   recovery: string[]
   /** The logs of the gateway. */
   logs: NoteKey[]
@@ -27,17 +27,17 @@ export const NOTHING_LISTED: ListedChanges = { changes: { endorsements: [], revo
 
 export type PinnedKeys = ({ ok: true; keys: PinnedKey[] } & ListedChanges) | { ok: false; problem: string }
 
-/** What a verifier has of keys besides the bundle. */
+/** Input about keys besides the bundle. */
 export interface GivenKeys {
   /** Statement keys, as `readPinnedKeys` returns them. */
   pinnedKeys?: readonly PinnedKey[]
-  /** What came with them, or later from the gateway. */
+  /** Changes that came with the keys, or later from the gateway. */
   listed?: Omit<ListedChanges, 'logs'> & Partial<Pick<ListedChanges, 'logs'>>
-  /** The address of the gateway that the keys were pinned for; endorsements of another one do not count. */
+  /** The address of the gateway of the pinned keys. Endorsements for another gateway do not count. */
   audience?: string
 }
 
-/** `ownList`: the signing-key list of a bundle, whose changes are good if their signatures lead to a given key. */
+/** `ownList`: the signing-key list of a bundle. Its changes count if their signatures lead to a given key. */
 export function followedKeys({ pinnedKeys = [], listed, audience }: GivenKeys, ownList: Json): FollowedKeys {
   const own = listedChanges(ownList)
   return followKeys({
@@ -54,8 +54,8 @@ export function followedKeys({ pinnedKeys = [], listed, audience }: GivenKeys, o
 const MAX_LIST_BYTES = 1024 * 1024
 
 /**
- * Reads a signing-key list as gateways publish it, or public keys of 64 hex digits separated by spaces, commas or lines.
- * Key ids are refused: they hold 64 bits of a key, so another key with the same id can be made.
+ * Reads a signing-key list as gateways publish it, or public keys of 64 hex digits separated by spaces, commas or
+ * lines. Key ids are refused: they have only 64 bits of a key, so another key with the same id can be made.
  */
 export function readPinnedKeys(text: string): PinnedKeys {
   try {
@@ -71,7 +71,8 @@ function keysOfHex(text: string): ReadKeys {
   const words = text.split(/[\s,]+/).filter((word) => word !== '')
   if (words.length === 0) throw new RangeError('there is no key')
   const keys = words.map((word) => {
-    if (/^ed25519:/i.test(word)) throw new RangeError(`${quoted(word)} is a key id, too short to pin: give the key`)
+    if (/^ed25519:/i.test(word))
+      throw new RangeError(`${quoted(word)} is a key id, which is too short to pin: use the full key`)
     return { publicKeyHex: publicKey(word), use: null, validFrom: null, validTo: null }
   })
   return { keys, ...NOTHING_LISTED }
@@ -90,7 +91,7 @@ function keysOfList(text: string): ReadKeys {
   }
 }
 
-/** Of a signing-key list, given or in a bundle. Nothing in them is checked. */
+/** The unchecked changes in a signing-key list, whether it was given or is in a bundle. */
 export function listedChanges(list: Json): KeyChanges {
   const listed = (field: string): readonly Json[] => {
     const value = isObject(list) ? list[field] : undefined
@@ -104,10 +105,10 @@ function listedKey(entry: Json): PinnedKey {
   const { alg, use, status, public_key_hex, key_id } = entry
   const publicKeyHex = publicKey(public_key_hex)
   const id = issuerKeyId(publicKeyHex)
-  if (key_id !== id) throw new RangeError(`the key ${id} has another key_id`)
-  if (alg !== 'ed25519' || typeof use !== 'string') throw new RangeError(`alg or use of ${id} is not known`)
+  if (key_id !== id) throw new RangeError(`the key_id of the key ${id} does not match it`)
+  if (alg !== 'ed25519' || typeof use !== 'string') throw new RangeError(`alg or use of ${id} is unknown`)
   // An unknown status may mean that the key must no longer be used.
-  if (status !== 'active' && status !== 'retired') throw new RangeError(`the status of ${id} is not known`)
+  if (status !== 'active' && status !== 'retired') throw new RangeError(`the status of ${id} is unknown`)
   return { publicKeyHex, use, validFrom: timeIn(entry, 'valid_from'), validTo: timeIn(entry, 'valid_to') }
 }
 
@@ -117,7 +118,7 @@ function listedLog(entry: Json): NoteKey {
   return key
 }
 
-/** The key of a log, or why it is none. */
+/** The key of a log, or its problem. */
 export function readLogKey(vkey: string): NoteKey | string {
   const key = readKey(vkey)
   return typeof key === 'string' || key.type === 'log' ? key : 'this is the key of a witness'

@@ -1,5 +1,5 @@
-// Bytes of an evidence bundle, whole or redacted → its parts, none of which is trusted yet. Lists are never held in
-// memory: files pass by in order, leaves as they are, and a count and digests remain.
+// Reads the bytes of an evidence bundle, full or redacted, into parts that are still untrusted. Lists are never stored
+// in memory: files are passed on in order, leaves as they arrive, and only a count and digests remain.
 
 import { fromUtf8 } from '@svc/protocol/bytes'
 import { type DocumentParts, documentParts, isRedacted } from './document-parts.ts'
@@ -11,11 +11,11 @@ import { createRestOfDocument, type ListKey } from './rest-of-document.ts'
 import { type JsonObject, RefusedBundle, strictJson } from './untrusted.ts'
 
 type Listed = {
-  /** Fields of the rows that nothing here reads. */
+  /** Unknown fields of the rows, which are not verified. */
   otherRowFields: string[]
 } & (
   | { redaction: null; files: CountedFiles }
-  /** `files` are those that it shows. */
+  /** `files`: the files that the bundle shows. */
   | { redaction: 'chosen_files'; files: CountedFiles; inclusion: Inclusion }
   | { redaction: 'no_names'; leaves: CountedLeaves }
 )
@@ -25,8 +25,8 @@ export type BundleParts = DocumentParts & Listed
 type OnSome<T> = (some: readonly T[]) => Promise<void>
 
 /**
- * `onFiles` gets all files in code-point order, some at a time, and `onLeaves` the leaves of a bundle without names.
- * Throws a RefusedBundle, and what `chunks` throws.
+ * `onFiles` receives all files in code-point order in batches, and `onLeaves` the leaves of a bundle without names.
+ * Throws a RefusedBundle, and any error of `chunks`.
  */
 export async function readBundle(
   chunks: Chunks,
@@ -102,7 +102,7 @@ const PIECE_BYTES = 64 * 1024
 /** A million files with the longest names take 0.7 GB. */
 const MAX_BUNDLE_BYTES = 1024 ** 3
 
-/** Text in pieces of one size, whatever the size of the chunks. No character is split. */
+/** Text in pieces of one size, for chunks of any size. No character is split. */
 async function* textPieces(chunks: Chunks): AsyncGenerator<string> {
   const buffer = new Uint8Array(PIECE_BYTES)
   let used = 0
@@ -116,17 +116,17 @@ async function* textPieces(chunks: Chunks): AsyncGenerator<string> {
       used += part.length
       at += part.length
       if (used < PIECE_BYTES) continue
-      const whole = wholeCharacters(buffer)
-      yield decode(buffer.subarray(0, whole))
-      buffer.copyWithin(0, whole)
-      used -= whole
+      const complete = completeCharacters(buffer)
+      yield decode(buffer.subarray(0, complete))
+      buffer.copyWithin(0, complete)
+      used -= complete
     }
   }
   if (used > 0) yield decode(buffer.subarray(0, used))
 }
 
-/** The number of bytes before a last character that is cut short. */
-function wholeCharacters(bytes: Uint8Array): number {
+/** The number of bytes before an incomplete last character. */
+function completeCharacters(bytes: Uint8Array): number {
   const end = bytes.length
   for (let start = end - 1; start >= end - 4; start--) {
     const byte = bytes[start] as number

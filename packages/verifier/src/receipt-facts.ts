@@ -1,4 +1,4 @@
-// A receipt on its own: its signature, its id, its key, and whether it is the receipt of a bundle.
+// The facts about a receipt: its signature, its id, its key, and whether it is the receipt of a bundle.
 
 import { unixSeconds } from '@svc/protocol/evidence'
 import { receiptId } from '@svc/protocol/ids'
@@ -11,7 +11,7 @@ import type { VerifiedBundle } from './verify-bundle.ts'
 
 export type ReceiptFacts = Record<(typeof RECEIPT_FACTS)[number], Fact>
 
-/** The texts of a receipt that the facts use; nothing else of it is trusted to have any type. */
+/** The texts of a receipt that the facts use. No other field is assumed to have any type. */
 export type ReceiptTexts = Pick<
   SignedReceipt,
   'receipt_id' | 'pay_req_id' | 'tx_hash' | 'receipt_sig' | 'receipt_signer_pubkey'
@@ -19,20 +19,20 @@ export type ReceiptTexts = Pick<
 
 export const MAX_RECEIPT_BYTES = 64 * 1024
 
-/** Null for what is no receipt. */
+/** Null for bytes that are not a receipt. */
 export function readReceipt(bytes: Uint8Array): ReceiptTexts | null {
   try {
     const receipt = parseStrictJson(bytes, MAX_RECEIPT_BYTES) as unknown as ReceiptTexts
     const { receipt_id, pay_req_id, tx_hash, receipt_sig, receipt_signer_pubkey } = receipt
     const texts = [receipt_id, pay_req_id, tx_hash, receipt_sig, receipt_signer_pubkey]
-    // A lone surrogate has no UTF-8, and so no hash.
+    // Text with a lone surrogate has no UTF-8, so it has no hash.
     return texts.every((text) => typeof text === 'string' && text.isWellFormed()) ? receipt : null
   } catch {
     return null
   }
 }
 
-/** The fields of a bundle that no fact covers. A receipt that is linked to the bundle covers its own id. */
+/** The fields of a bundle that no fact covers. A receipt that is linked to the bundle covers its id. */
 export function uncheckedWith(
   receipt: ReceiptFacts | null,
   { unchecked }: Pick<VerifiedBundle, 'unchecked'>,
@@ -43,20 +43,20 @@ export function uncheckedWith(
 
 type Bundle = Pick<VerifiedBundle, 'facts' | 'key' | 'envelope' | 'receiptId' | 'followed'>
 
-/** Checked with the keys that the bundle was checked with. */
+/** Verifies a receipt with the keys that the bundle was verified with. */
 export function receiptFacts(of: ReceiptTexts, bundle: Bundle): ReceiptFacts {
-  const receipt = of as SignedReceipt // every field is signed, of whatever type it is
+  const receipt = of as SignedReceipt // every field is signed, whatever its type
   const { receipt_id, pay_req_id, tx_hash, receipt_signer_pubkey, confirmed_at } = receipt
   const key = ed25519PublicKeyFromHex(receipt_signer_pubkey)
   const isSigned = key !== null && holds(() => isReceiptSignedBy(key, receipt))
   const own = {
-    receipt_signature_valid: passedUnless(isSigned ? null : 'the signature is not that of receipt_signer_pubkey'),
+    receipt_signature_valid: passedUnless(isSigned ? null : 'the signature is not by receipt_signer_pubkey'),
     receipt_id_matches: passedUnless(
-      receipt_id === receiptId(pay_req_id, tx_hash) ? null : 'the id does not follow from quote and payment',
+      receipt_id === receiptId(pay_req_id, tx_hash) ? null : 'the id is not derived from the quote and the payment',
     ),
     receipt_key_pinned:
       bundle.followed.keys.length === 0
-        ? notChecked('no key was pinned: the signature shows only that the receipt agrees with itself')
+        ? notChecked('no key was pinned: the signature only shows that the receipt is consistent')
         : keyPinned(receipt_signer_pubkey, bundle.followed, {
             use: 'receipt',
             at: unixSeconds(confirmed_at),
@@ -67,22 +67,21 @@ export function receiptFacts(of: ReceiptTexts, bundle: Bundle): ReceiptFacts {
 }
 
 /**
- * The receipt and the statement each name the proof under a signature. That links them when both signatures are by one
- * gateway: by the same key, or by two that are pinned. Anybody can sign a bundle that repeats a proof id.
+ * The receipt and the statement each contain the signed proof id. This links them if both signatures are by one
+ * gateway: by the same key, or by two pinned keys. Anyone can sign a bundle that repeats a proof id.
  */
 function isOfBundle(receipt: SignedReceipt, own: Omit<ReceiptFacts, 'receipt_is_of_bundle'>, bundle: Bundle): Fact {
   const { facts, key, envelope, receiptId: named } = bundle
   const proofId = receipt.proof_id ?? null
   if (named !== null && named !== receipt.receipt_id) return failed('the bundle is about another receipt')
-  if (!envelope) return notChecked('nothing signed links them: the bundle has no statement')
-  if (proofId === null)
-    return notChecked('nothing signed links them: the receipt is from before receipts named a proof')
-  if (proofId !== envelope.body.proof_id) return failed('the receipt is of another proof than the statement')
+  if (!envelope) return notChecked('no signature links them: the bundle has no statement')
+  if (proofId === null) return notChecked('no signature links them: the receipt is older than proof ids in receipts')
+  if (proofId !== envelope.body.proof_id) return failed('the proof id of the receipt is not that of the statement')
   const areSigned = hasPassed(own.receipt_signature_valid) && hasPassed(facts.signature_valid)
-  if (!areSigned) return notChecked('nothing signed links them: a signature does not hold')
+  if (!areSigned) return notChecked('no signature links them: one of the signatures is invalid')
   const arePinned = hasPassed(own.receipt_key_pinned) && hasPassed(facts.key_pinned)
   if (receipt.receipt_signer_pubkey === key?.public_key_hex || arePinned) return PASSED
-  return notChecked('receipt and statement are signed by two keys that are not both pinned')
+  return notChecked('receipt and statement are signed by two keys, which are not both pinned')
 }
 
 function hasPassed({ value }: Fact): boolean {

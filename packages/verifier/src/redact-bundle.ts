@@ -1,5 +1,5 @@
-// A whole evidence bundle → a redacted one, without a gateway (ADD-18). Only a bundle that agrees with itself is
-// redacted, and only fields that are known get into the result.
+// Turns a full evidence bundle into a redacted one without a gateway (ADD-18). Only a consistent bundle is redacted,
+// and only known fields get into the result.
 
 import type { EvidenceEnvelope } from '@svc/protocol/evidence'
 import { lockerId } from '@svc/protocol/ids'
@@ -19,11 +19,11 @@ import { signatureFacts } from './signature-facts.ts'
 import { isObject, type JsonObject, quoted, type Refusal, RefusedBundle } from './untrusted.ts'
 
 export interface RedactionOptions {
-  /** The files to show. Without it, the leaves of all files are shown, and no name. */
+  /** The files to show. Without it, the leaves of all files are shown, without names. */
   filenames?: readonly string[]
-  /** Keys that may have signed the statement, besides the one that it names. */
+  /** Keys that may have signed the statement, besides the key that it names. */
   pinnedKeys?: readonly PinnedKey[]
-  /** 25 characters, when the gateway does not use the default tag. */
+  /** 25 characters. Needed if the gateway does not use the default tag. */
   domainTag?: string
 }
 
@@ -47,8 +47,8 @@ class RefusedRedaction extends Error {
 }
 
 /**
- * Gives the redacted bundle to `write` as text, in pieces. What was written before a refusal is of no use. The list is
- * never in memory as a whole. Throws only what `bundle` and `write` throw.
+ * Writes the redacted bundle to `write` as text in pieces. Output before a refusal must be discarded. The whole list is
+ * never in memory. Throws only errors of `bundle` and `write`.
  */
 export async function redactBundle(
   bundle: Chunks,
@@ -89,16 +89,16 @@ async function showFiles(bundle: Chunks, write: Write, options: RedactionOptions
   return outcome(head.redaction, parts, shown.length)
 }
 
-/** The proof is complete when the prover has ended. */
+/** The proof is complete after the end of the prover. */
 function shownFile({ filename, size_bytes, content_hash }: FileEntry, { index, proof }: LeafProof): ShownFile {
   return { filename, size_bytes, content_hash, leaf_index: index, proof }
 }
 
-/** How many leaves are written as one text. */
+/** The number of leaves that are written as one text. */
 const CHUNK_LEAVES = 1000
 
 async function showLeaves(bundle: Chunks, write: Write, options: RedactionOptions) {
-  // The rest is known when the whole bundle was read, so the list comes before it.
+  // The rest is known only after the whole bundle was read, so the list is written first.
   let separator = `{"schema":"${REDACTED_BUNDLE_SCHEMA}","redaction":"no_names","leaf_hashes":[`
   const parts = await readBundle(bundle, async (files) => {
     for (let start = 0; start < files.length; start += CHUNK_LEAVES) {
@@ -118,13 +118,12 @@ function outcome(redaction: Redaction, parts: BundleParts, shown: number) {
 
 function headOf(parts: BundleParts, redaction: Redaction, options: RedactionOptions) {
   const { pinnedKeys = [], domainTag = DEFAULT_DOMAIN_TAG } = options
-  if (parts.redaction !== null) throw new RefusedRedaction('already_redacted', 'the bundle is redacted already')
+  if (parts.redaction !== null) throw new RefusedRedaction('already_redacted', 'the bundle is already redacted')
   const { envelope, anchor, document } = parts
-  if (!envelope)
-    throw new RefusedRedaction('no_statement', 'a version-1 bundle has no statement that could stand alone')
+  if (!envelope) throw new RefusedRedaction('no_statement', 'a version-1 bundle has no statement to redact')
   requireValid(parts, parts.files, signatureFacts(parts, followedKeys({ pinnedKeys }, null), domainTag).signature_valid)
   const absence = document.anchor_absence as object | null | undefined
-  const statement = envelope as unknown as EvidenceEnvelope // its digest and signature hold
+  const statement = envelope as unknown as EvidenceEnvelope // its digest and signature are valid
   const stated = {
     envelope: statement,
     anchor,
@@ -149,7 +148,7 @@ function requireValid(parts: BundleParts, files: CountedFiles, signature_valid: 
   }
 }
 
-/** The proof alone, without what a proof may carry beside it. */
+/** The proof and its anchor, without any other field. */
 function shownLog({ log }: BundleParts, statement: EvidenceEnvelope) {
   if (log === null) return undefined
   const proof = readLogProof(log)
@@ -161,10 +160,10 @@ function shownLog({ log }: BundleParts, statement: EvidenceEnvelope) {
   return { proof: formatProof(index, hashes, formatNote(checkpoint.note)), anchor: isObject(anchor) ? anchor : null }
 }
 
-/** A filename or an anchor may spell it. */
+/** A filename or an anchor could contain the receipt id. */
 function requireNoReceipt({ receiptId }: BundleParts, value: unknown): void {
   if (typeof receiptId !== 'string' || receiptId === '') return
   const text = JSON.stringify(value)
   if ([receiptId, lockerId(receiptId)].some((id) => text.includes(JSON.stringify(id).slice(1, -1))))
-    throw new RefusedRedaction('names_receipt', 'what would be shown names the receipt or its locker')
+    throw new RefusedRedaction('names_receipt', 'the redacted bundle would contain the id of the receipt or its locker')
 }

@@ -1,5 +1,5 @@
-// The facts that depend on the whole list of files, for a bundle that does not show it (ADD-18). Where all files are
-// known after all, from the bundle or from a folder, they are the same as for a whole bundle.
+// The facts that depend on the full list of files, for a bundle that does not show it (ADD-18). If all files are known,
+// from the bundle or from a folder, the facts are the same as for a full bundle.
 
 import { bare } from '@svc/protocol/bytes'
 import type { EvidenceBody } from '@svc/protocol/evidence'
@@ -15,11 +15,11 @@ export type RedactedParts = Exclude<BundleParts, { redaction: null }>
 
 export interface RedactedReport {
   redaction: Redaction
-  /** How many files the bundle names. */
+  /** The number of files that the bundle names. */
   shown: number
-  /** How many files the statement counts; null when it is malformed. */
+  /** The number of files in the statement. Null if it is malformed. */
   total: number | null
-  /** What cannot be said, as sentences for a person. */
+  /** What the bundle does not show, as sentences for a person. */
   leftOut: string[]
 }
 
@@ -29,12 +29,12 @@ interface ListFacts {
   inclusion_proven: Fact
 }
 
-/** Whether the bundle leaves out any file. */
+/** Whether the bundle omits any file. */
 export function isPartial(parts: RedactedParts): boolean {
   return parts.redaction === 'no_names' || parts.files.count !== parts.commitment.file_count
 }
 
-/** `inFolder` are the files of a folder that has all leaves of the bundle. */
+/** `inFolder`: the files of a folder that has all leaves of the bundle. */
 export function redactedFacts(parts: RedactedParts, inFolder: CountedFiles | null): ListFacts {
   const body = readStatementBody(parts.envelope?.body)
   if (typeof body === 'string') {
@@ -50,7 +50,7 @@ function ofChosenFiles(parts: Extract<RedactedParts, { redaction: 'chosen_files'
   if (files.count >= body.file_count) return { ...ofAllFiles(parts, files), inclusion_proven }
   const rest = body.file_count - files.count
   return {
-    merkle_root_matches: notChecked(`${rest} of ${body.file_count} files are not shown: their list cannot be hashed`),
+    merkle_root_matches: notChecked(`${rest} of ${body.file_count} files are not shown, so the list cannot be hashed`),
     envelope_binds_commitment: bindsInPart(body, files.totalBytes),
     inclusion_proven,
   }
@@ -77,9 +77,9 @@ function ofAllFiles(parts: RedactedParts, files: CountedFiles) {
 }
 
 function bindsInPart(body: EvidenceBody, bytesShown: bigint): Fact {
-  if (body.snapshot_id !== snapshotId(body)) return failed('the snapshot id does not follow from the statement')
-  if (bytesShown > BigInt(body.total_bytes)) return failed('the files shown have more bytes than the statement counts')
-  return notChecked('only the whole list shows that the manifest digest and the total of bytes are right')
+  if (body.snapshot_id !== snapshotId(body)) return failed('the snapshot id does not match the statement')
+  if (bytesShown > BigInt(body.total_bytes)) return failed('the shown files have more bytes than the statement counts')
+  return notChecked('only the full list can show that the manifest digest and the total size are right')
 }
 
 export function redactedReport(parts: RedactedParts, inFolder: CountedFiles | null): RedactedReport {
@@ -90,11 +90,11 @@ export function redactedReport(parts: RedactedParts, inFolder: CountedFiles | nu
   return { redaction: parts.redaction, shown, total, leftOut: [...hidden, NO_RECEIPT] }
 }
 
-const NO_RECEIPT = 'the receipt: neither it nor its payment nor its locker is named'
+const NO_RECEIPT = 'the receipt: the bundle names neither the receipt nor its payment nor its locker'
 
 function hiddenFiles(parts: RedactedParts, shown: number, total: number | null): string {
   if (parts.redaction === 'no_names')
     return `the name, size and content of each of the ${parts.leaves.count} files: only their leaves are shown`
-  const which = total === null ? 'all files but these' : `${total - shown} of ${total} files`
-  return `${which}: nothing is said of their names, sizes and contents`
+  const which = total === null ? 'all other files' : `${total - shown} of ${total} files`
+  return `${which}: their names, sizes and contents are not shown`
 }

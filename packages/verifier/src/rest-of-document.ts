@@ -1,5 +1,5 @@
-// Collects the text of a bundle without the rows of its long lists, and finds where those lists begin. The strict parser
-// reads the collected text at the end, so it also refuses a second list under the same key.
+// Collects the text of a bundle without the rows of its long lists, and finds where those lists begin. The strict
+// parser reads the collected text at the end, so it also refuses a second list with the same key.
 
 import { RefusedBundle } from './untrusted.ts'
 
@@ -9,7 +9,7 @@ const MAX_LENGTH = 1024 * 1024
 export type ListKey = 'files' | 'leaf_hashes'
 
 export interface RestOfDocument {
-  /** The list that begins in this piece, and the text after its opening bracket; null when none does. */
+  /** The list that begins in this piece, and the text after its opening bracket. Null if none does. */
   write(piece: string): { list: ListKey; rows: string } | null
   text(): string
 }
@@ -56,14 +56,14 @@ export function createRestOfDocument(): RestOfDocument {
         return { list, rows }
       }
       if (text.length > MAX_LENGTH)
-        throw new RefusedBundle('too_large', `${MAX_LENGTH} characters and more beside files`)
+        throw new RefusedBundle('too_large', `the parts besides the file list exceed ${MAX_LENGTH} characters`)
       return null
     },
     text: () => text,
   }
 }
 
-/** In any spelling: a key may be written with escapes. */
+/** Decodes the key, which may be written with escapes. */
 function listKey(key: string): ListKey | null {
   try {
     const name = JSON.parse(key)

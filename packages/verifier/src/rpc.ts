@@ -1,17 +1,19 @@
-// Questions to a node of the primary chain. A node can be down, lie, or answer nonsense: each answer is checked before it
-// is used, and one that cannot be read counts as no answer.
+// Queries to a node of the primary chain. A node can be down, lie, or answer nonsense: each answer is checked before
+// use, and an unreadable one counts as no answer.
 
 import { fromBase64 } from '@svc/protocol/bytes'
 import type { Json } from '@svc/protocol/canonical'
 import { isObject, printable } from './untrusted.ts'
 import { readWireTransaction, type WireTransaction } from './wire-transaction.ts'
 
-/** Returns the `result` of a JSON-RPC call; throws when there is none. The function itself must end in time. */
+/**
+ * Returns the `result` of a JSON-RPC call, and throws if there is none. The function must implement its own timeout.
+ */
 export type Rpc = (method: string, params: readonly Json[]) => Promise<unknown>
 
 export type Answer<T> = { found: T } | { found: null } | { unavailable: string }
 
-/** `read` returns null for a result that does not answer the question. */
+/** `read` returns null for an unusable result. */
 async function ask<T>(
   rpc: Rpc,
   method: string,
@@ -19,15 +21,15 @@ async function ask<T>(
   read: (result: Json) => Answer<T> | null,
 ): Promise<Answer<T>> {
   try {
-    // Make plain data of it, in which no getter can throw or change values.
+    // Copy it to plain data, in which no getter can throw or change values.
     const result = JSON.parse(JSON.stringify(await rpc(method, params))) as Json
-    return read(result) ?? { unavailable: `the node's answer to ${method} makes no sense` }
+    return read(result) ?? { unavailable: `the node's answer to ${method} is invalid` }
   } catch (error) {
     return { unavailable: `the node does not answer ${method}: ${printable(messageOf(error), 200)}` }
   }
 }
 
-/** What was thrown may be anything, also an object that cannot be made text. */
+/** A thrown value can be anything, even an object that cannot be converted to text. */
 function messageOf(error: unknown): string {
   return error instanceof Error ? `${error.name}: ${error.message}` : typeof error === 'string' ? error : 'it failed'
 }
@@ -43,7 +45,7 @@ export interface Account {
   data: Uint8Array
 }
 
-/** `found` is null when there is no such account. */
+/** `found` is null if there is no such account. */
 export function askAccount(rpc: Rpc, address: string): Promise<Answer<Account>> {
   return ask(rpc, 'getAccountInfo', [address, { encoding: 'base64', commitment: 'confirmed' }], (result) => {
     const value = isObject(result) ? result.value : undefined
@@ -56,7 +58,7 @@ export function askAccount(rpc: Rpc, address: string): Promise<Answer<Account>> 
 
 const MAX_BASE64_LENGTH = 64 * 1024
 
-/** Bytes as nodes write them: `[text, "base64"]`. */
+/** Decodes bytes in the form of nodes: `[text, "base64"]`. */
 function readBase64(value: Json | undefined): Uint8Array | null {
   if (!Array.isArray(value)) return null
   const [text, encoding] = value as readonly Json[]
@@ -65,19 +67,19 @@ function readBase64(value: Json | undefined): Uint8Array | null {
 }
 
 /**
- * The transaction that an anchor names. Its content and signers do not depend on the node: its bytes are read and its
- * signatures verified here. Its success, slot, fee and finality are the node's word.
+ * The transaction of an anchor. Its content and signers do not depend on trust in the node, because its bytes are
+ * decoded and its signatures verified here. Its success, slot, fee and finality are claims of the node.
  */
 export interface AnchorTransaction extends WireTransaction {
   slot: number
   blockTime: number | null
   feeLamports: number
-  /** Null for a transaction that succeeded. */
+  /** Null if the transaction succeeded. */
   error: Json
   isFinal: boolean
 }
 
-/** `found` is null when the node does not know the transaction. */
+/** `found` is null if the node does not know the transaction. */
 export async function askTransaction(rpc: Rpc, id: string): Promise<Answer<AnchorTransaction>> {
   const finalized = await askAt(rpc, id, 'finalized')
   return 'found' in finalized && finalized.found === null ? askAt(rpc, id, 'confirmed') : finalized

@@ -15,11 +15,11 @@ export interface SigningKey {
   public_key_hex: string
   key_id: string
   /**
-   * Whether it is one of the given keys, or one that they lead to by endorsements. A key from the bundle proves only that
-   * the bundle agrees with itself.
+   * Whether it is one of the given keys, or is endorsed by one. A key from the bundle proves only that the bundle is
+   * consistent.
    */
   pinned: boolean
-  /** The ids of the keys that led to it, the given one first; empty where it was given itself. */
+  /** The ids of the keys that led to it, beginning with the given key. Empty if it was given itself. */
   endorsed_by: string[]
 }
 
@@ -27,21 +27,21 @@ export interface SignatureFacts {
   signature_valid: Fact
   key_pinned: Fact
   key: SigningKey | null
-  /** Of the key that signed: since when, in Unix seconds, and what `key_pinned` would be without it. */
+  /** The revocation of the signing key in Unix seconds, and the value that `key_pinned` would have without it. */
   revocation: { since: number; otherwise: Fact } | null
 }
 
-/** A signature, and what is needed to check it. */
+/** A signature, and everything needed to verify it. */
 interface Signed {
   use: KeyUse
   isSignedBy(key: Ed25519Verifier): boolean
-  /** Keys that the bundle itself names. */
+  /** The keys that the bundle itself names. */
   ownKeys: string[]
-  /** When it was signed, according to the bundle. */
+  /** The signing time according to the bundle. */
   at: number | null
-  /** Whether that time is part of what was signed. */
+  /** Whether that time is signed. */
   isDated: boolean
-  /** How the key contradicts what the bundle says about it; null when it does not. */
+  /** How the key contradicts the bundle, or null. */
   contradicts(keyHex: string): string | null
 }
 
@@ -59,7 +59,7 @@ function factsOf(signed: Signed | string, followed: FollowedKeys): SignatureFact
   if (typeof signed === 'string') return unsigned(signed, keys)
   const usable = keys.filter(({ use }) => use === null || use === signed.use)
   const signer = findSigner(usable.map(({ publicKeyHex }) => publicKeyHex).concat(signed.ownKeys), signed)
-  if (signer === null) return unsigned('the signature is of none of the keys', keys)
+  if (signer === null) return unsigned('none of the keys made the signature', keys)
   const contradiction = signed.contradicts(signer)
   const since = followed.revoked.get(signer)
   return {
@@ -79,7 +79,7 @@ function endorsersOf(signer: string, { paths }: FollowedKeys): string[] {
   return (paths.get(signer) ?? []).map(({ body }) => body.endorser.key_id)
 }
 
-const NOTHING_PINNED = notChecked('no key was pinned: the signature shows only that the bundle agrees with itself')
+const NOTHING_PINNED = notChecked('no key was pinned: the signature only shows that the bundle is consistent')
 
 function unsigned(why: string, pinned: readonly PinnedKey[]): SignatureFacts {
   const key_pinned = pinned.length === 0 ? NOTHING_PINNED : failed('nothing is signed by a pinned key')
@@ -88,7 +88,7 @@ function unsigned(why: string, pinned: readonly PinnedKey[]): SignatureFacts {
 
 type TimeAndUse = Pick<Signed, 'use' | 'at' | 'isDated'>
 
-/** Whether the key that signed is trusted for that use, and was in use at that time. */
+/** Whether the signing key is trusted for this use, and was valid at that time. */
 export function keyPinned(signer: string, followed: FollowedKeys, signed: TimeAndUse): Fact {
   const since = followed.revoked.get(signer)
   return since === undefined ? keyTrusted(signer, followed, signed) : failed(revokedSince(since))
@@ -106,29 +106,33 @@ function keyTrusted(signer: string, followed: FollowedKeys, signed: TimeAndUse):
   }
   if (!isAmong(usable, signer)) {
     const refusal = refused.get(signer)
-    const endorsement = refusal === undefined ? '' : `, and its endorsement is refused: ${refusal}`
+    const endorsement = refusal === undefined ? '' : `, and its endorsement was refused: ${refusal}`
     return failed(`the key that signed is not among the pinned keys${endorsement}`)
   }
   const { at } = signed
-  return failed(at === null ? 'the key has a period, and there is no time' : `the key was not in use ${isoSeconds(at)}`)
+  return failed(
+    at === null ? 'the key has a period, but the signature has no time' : `the key was not in use at ${isoSeconds(at)}`,
+  )
 }
 
-/** Somebody with a retired key can put any time beside a signature that does not cover it (T-40). */
-const UNDATED = notChecked('the key is retired, and version 1 does not sign its time: this may have been signed later')
+/** The holder of a retired key can claim any time that the signature does not cover (T-40). */
+const UNDATED = notChecked(
+  'the key is retired, and version 1 does not sign its time: the signature may have been made later',
+)
 
 function hasEnded(signer: string, usable: readonly PinnedKey[]): boolean {
   return usable.every(({ publicKeyHex, validTo }) => publicKeyHex !== signer || validTo !== null)
 }
 
 function revokedSince(since: number): string {
-  return `the key was revoked as of ${isoSeconds(since)}: only an anchor on chain from before then shows that this was not made by a thief`
+  return `the key was revoked as of ${isoSeconds(since)}: only an earlier anchor on chain shows that the signature was not made by a thief`
 }
 
-/** What a thief signs can carry any date, but nobody can put it into a block of the past (ADD-39). */
+/** A thief can sign with any date, but cannot insert a statement into an earlier block (ADD-39). */
 export function anchoredBefore(since: number, blockTime: number): Fact {
   return {
     value: 'passed',
-    why: `the key was revoked as of ${isoSeconds(since)}, and the statement was on chain before: ${isoSeconds(blockTime)}`,
+    why: `the key was revoked as of ${isoSeconds(since)}, and the statement was on chain before that: ${isoSeconds(blockTime)}`,
   }
 }
 
@@ -136,7 +140,7 @@ function isAmong(keys: readonly PinnedKey[], hex: string): boolean {
   return keys.some(({ publicKeyHex }) => publicKeyHex === hex)
 }
 
-/** How to check the signature, or why there is none to check. */
+/** How to verify the signature, or why there is none. */
 function signedStatement(envelope: JsonObject, domainTag: string): Signed | string {
   const { body, sig_alg, signature, issuer_pubkey = null } = envelope
   if (!domainTagBytes(domainTag)) return `the domain tag is not ${DOMAIN_TAG_BYTES} printable ASCII characters`
@@ -151,8 +155,10 @@ function signedStatement(envelope: JsonObject, domainTag: string): Signed | stri
     at: unixSeconds(body.issued_at),
     isDated: true,
     contradicts(keyHex) {
-      if (issuer_pubkey !== null && issuer_pubkey !== keyHex) return 'another key signed than issuer_pubkey'
-      return body.issuer_key_id === issuerKeyId(keyHex) ? null : 'another key signed than issuer_key_id names'
+      if (issuer_pubkey !== null && issuer_pubkey !== keyHex) return 'the signing key is not issuer_pubkey'
+      return body.issuer_key_id === issuerKeyId(keyHex)
+        ? null
+        : 'the signing key is not the one that issuer_key_id names'
     },
   }
 }
@@ -161,7 +167,7 @@ function signedRoot({ commitment, v1Signature, signingKeys }: BundleParts): Sign
   const { manifest_signature, signed_message } = v1Signature ?? {}
   const root = typeof commitment.merkle_root === 'string' ? bare(commitment.merkle_root) : ''
   if (typeof manifest_signature !== 'string') return 'there is no manifest_signature'
-  if (isUnsigned(manifest_signature)) return 'the record says that it is unsigned'
+  if (isUnsigned(manifest_signature)) return 'the record is marked as unsigned'
   return {
     use: 'attestation',
     isSignedBy: (key) => isManifestSignedBy(key, root, manifest_signature),
@@ -191,7 +197,7 @@ function findSigner(candidates: readonly string[], { isSignedBy }: Signed): stri
   return [...new Set(candidates)].find(isSigner) ?? null
 }
 
-/** A value without canonical form throws, and is signed by nobody. */
+/** A value without a canonical form throws, so it has no signature. */
 export function holds(check: () => boolean): boolean {
   try {
     return check()

@@ -1,5 +1,6 @@
-// What a bundle says and no fact of this run covers. A fact that was not checked says so itself; this list names the
-// fields that stay open although every fact passed, because nothing signs them or nobody could be asked.
+// The fields of a bundle that no fact of this run covers. Facts report themselves if they were not checked. This list
+// names fields that remain unchecked even if every fact passed, because they are not signed or no node could be
+// queried.
 
 import type { LogCheck } from './log-facts.ts'
 import type { BundleParts } from './read-bundle.ts'
@@ -21,14 +22,14 @@ const ANCHOR = ['type', 'chain', 'tx', 'slot', 'fee_lamports', 'commitment', 'fi
 const STATEMENT_ANCHOR = ['signer', 'statement_digest', 'snapshot_id', 'payload']
 const LOG = ['proof', 'anchor']
 const LOG_ANCHOR = ['chain', 'tx', 'slot', 'signer', 'payload', 'commitment', 'finalized']
-const REGISTRY_PLACE = ['program', 'credential', 'schema', 'nonce', 'attestation', 'mode']
+const REGISTRY_LOCATION = ['program', 'credential', 'schema', 'nonce', 'attestation', 'mode']
 
-/** Paths of fields, such as `receipt_id` and `anchor.sas.replaced_previous`. */
+/** The paths of the fields, such as `receipt_id` and `anchor.sas.replaced_previous`. */
 export function uncheckedFields(parts: BundleParts, transaction: AnchorTransaction | null, log: LogCheck): string[] {
   const { document, envelope, v1Signature } = parts
   return [
     ...otherFields(document, topFields(parts)),
-    ...otherFields(document.algorithms as JsonObject, ALGORITHMS, 'algorithms.'), // an object, or it was refused
+    ...otherFields(document.algorithms as JsonObject, ALGORITHMS, 'algorithms.'), // other values were refused
     ...uncheckedOfCommitment(parts),
     ...parts.otherRowFields,
     ...otherFields(envelope ?? {}, ENVELOPE, 'envelope.'),
@@ -43,7 +44,7 @@ function topFields({ version, redaction }: BundleParts): string[] {
   return version === 2 ? [...BUNDLE, 'proof_id'] : BUNDLE
 }
 
-/** A redacted bundle has no commitment beside its statement. */
+/** A redacted bundle has no commitment besides its statement. */
 function uncheckedOfCommitment({ version, redaction, commitment }: BundleParts): string[] {
   if (redaction !== null) return []
   const checked = version === 2 ? [...COUNTED_COMMITMENT, ...SIGNED_COMMITMENT] : COUNTED_COMMITMENT
@@ -61,7 +62,7 @@ function uncheckedOfAnchor({ anchor }: BundleParts, transaction: AnchorTransacti
     ...(type === 'oracle_v2' ? [] : STATEMENT_ANCHOR),
     ...(isRegistered ? ['sas'] : []),
   ]
-  const ofRegistry = isRegistered ? otherFields(sas, REGISTRY_PLACE, 'anchor.sas.') : []
+  const ofRegistry = isRegistered ? otherFields(sas, REGISTRY_LOCATION, 'anchor.sas.') : []
   return [...otherFields(anchor, checked, 'anchor.'), ...ofRegistry]
 }
 
@@ -69,7 +70,7 @@ function timeOf({ blockTime }: AnchorTransaction): string[] {
   return blockTime === null ? [] : ['block_time']
 }
 
-/** A log that is no object has failed. */
+/** A log that is not an object has already failed. */
 function uncheckedOfLog({ log }: BundleParts, { facts, transaction }: LogCheck): string[] {
   if (!isObject(log)) return []
   const { anchor } = log

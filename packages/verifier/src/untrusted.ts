@@ -1,10 +1,10 @@
-// Text that a bundle or a node made up: read strictly, refused with a code, and made printable before it goes into a
-// sentence for a person.
+// Untrusted text of a bundle or a node: it is read strictly, refused with a code, and made printable before it goes
+// into a sentence for a person.
 
 import type { Json } from '@svc/protocol/canonical'
 import { parseStrictJson } from '@svc/protocol/strict-json'
 
-/** Why something cannot be read as an evidence bundle, so that there are no facts about it. */
+/** Why input cannot be read as an evidence bundle, so that there are no facts about it. */
 export type RefusalCode =
   | 'too_large'
   | 'not_strict_json'
@@ -36,7 +36,7 @@ export class RefusedBundle extends Error {
 
 export type JsonObject = { readonly [key: string]: Json }
 
-/** Bytes must be UTF-8. `depth`: how many levels are around a text that is a part of a document. */
+/** Bytes must be UTF-8. `depth`: how many levels surround the text, if it is part of a document. */
 export function strictJson(text: string | Uint8Array, maxLength: number, what: string, depth = 0): Json {
   if (text.length > maxLength) throw new RefusedBundle('too_large', `${what} has over ${maxLength} characters`)
   try {
@@ -53,10 +53,10 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** How many fields that nobody knows are named. */
+/** The maximum number of unknown fields that are listed. */
 export const MAX_FIELDS = 50
 
-/** The paths of the fields that an object has besides these. Null says nothing, so it does not count. */
+/** The paths of the fields that an object has besides these. Null values do not count. */
 export function otherFields(object: JsonObject, known: readonly string[], prefix = ''): string[] {
   const others = Object.keys(object).filter((key) => !known.includes(key) && object[key] !== null)
   return others.slice(0, MAX_FIELDS).map((key) => prefix + printable(key, 80))
@@ -64,7 +64,7 @@ export function otherFields(object: JsonObject, known: readonly string[], prefix
 
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
 
-/** One line, not too long, without characters that control terminals or change the direction of writing. */
+/** One short line, without characters that control terminals or change the text direction. */
 export function printable(text: string, maxLength: number): string {
   const start = text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text
   return start.replace(INVISIBLE, (char) => `\\u{${char.codePointAt(0)?.toString(16)}}`)

@@ -1,19 +1,19 @@
-// One word about evidence, for those who read no further. It adds nothing to the facts: what was not checked is no part
-// of it, apart from the key. Without a pinned key, anybody may have signed.
+// A one-word summary of the facts. It ignores facts that were not checked, except for the key: without a pinned key,
+// anyone may have signed.
 
 import type { FactValue } from '@svc/protocol/facts'
 
 export type Verdict =
-  /** Nothing failed, and a pinned key has signed what the files are shown to be part of. */
+  /** Nothing failed, and a pinned key signed a statement that provably includes the files. */
   | 'verified'
-  /** Nothing failed, but the key that signed was not pinned, or may no longer have been good. */
+  /** Nothing failed, but the signing key was not pinned, or may no longer have been valid. */
   | 'signer_unknown'
-  /** A fact failed, or the evidence cannot be read, or proves no file. */
+  /** A fact failed, the evidence cannot be read, or it proves no file. */
   | 'failed'
 
 /**
- * `facts` are all facts about one bundle, with those about a receipt or an envelope around it; null where the bundle was
- * refused.
+ * `facts`: all facts about one bundle, including those about a receipt or a surrounding envelope. Null if the bundle
+ * was refused.
  */
 export function verdictOf(facts: Readonly<Record<string, { value: FactValue }>> | null): Verdict {
   if (!facts) return 'failed'

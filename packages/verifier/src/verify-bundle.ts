@@ -1,4 +1,5 @@
-// Evidence bundle → facts. The package makes no requests of its own: it asks a node only through the given function.
+// Verifies an evidence bundle and returns facts. The package makes no requests itself: it queries a node only through
+// the given function.
 
 import type { EvidenceEnvelope } from '@svc/protocol/evidence'
 import type { FollowedKeys } from '@svc/protocol/follow-keys'
@@ -24,17 +25,17 @@ import { anchoredBefore, type SignatureFacts, type SigningKey, signatureFacts } 
 import { uncheckedFields } from './unchecked.ts'
 import { type JsonObject, type Refusal, RefusedBundle } from './untrusted.ts'
 
-/** What the verifier has besides the bundle. With none of it, it checks that the bundle agrees with itself. */
+/** Input besides the bundle. Without it, the verifier only checks that the bundle is consistent. */
 export interface Given extends GivenKeys, GivenLogs {
-  /** Publication keys in base58. */
+  /** Pinned publication keys in base58. */
   pinnedSigners?: readonly string[]
-  /** 25 characters, when the gateway does not use the default tag. */
+  /** 25 characters. Needed if the gateway does not use the default tag. */
   domainTag?: string
   files?: FileSource
   rpc?: Rpc
-  /** Gets all files of the list in code-point order, some at a time, each before it is compared. */
+  /** Receives all files of the list in code-point order in batches, each before it is compared. */
   onFiles?(files: readonly PlacedFile[]): void
-  /** Gets the leaves of a bundle that shows no names. */
+  /** Receives the leaves of a bundle without names. */
   onLeaves?(leaves: readonly string[]): void
 }
 
@@ -42,24 +43,26 @@ export interface VerifiedBundle {
   refused: null
   facts: BundleFacts
   failed: BundleFact[]
-  /** The fields that none of the facts covers, as paths: the author of the bundle may have written anything there. */
+  /** The paths of fields that no fact covers. The author of the bundle may have written anything there. */
   unchecked: string[]
   /** The key that verifies the signature. */
   key: SigningKey | null
-  /** The given keys, and those that they lead to by the changes that were given and those in the bundle. */
+  /** The given keys, and the keys that are trusted through given changes and those in the bundle. */
   followed: FollowedKeys
-  /** The statement; null in version 1, and when it is malformed. */
+  /** The statement. Null in version 1, and if it is malformed. */
   envelope: EvidenceEnvelope | null
   receiptId: string | null
-  /** As the bundle has it: only the facts say what of it is true. */
+  /** The anchor in the bundle. Only the facts tell which parts are verified. */
   anchor: JsonObject | null
-  /** When a final block took the statement, or a checkpoint of a log with it, in Unix seconds; null where no node shows that. */
+  /**
+   * The Unix time of a final block with the statement, or with a checkpoint that covers it. Null if no node proves it.
+   */
   anchoredAt: number | null
-  /** Null when the bundle has no proof of a log, or one that is malformed. */
+  /** Null if the bundle has no log proof, or it is malformed. */
   log: LogReport | null
   /**
-   * Counted from the list, whatever the bundle says. What a redacted bundle does not show is null: the root without all
-   * files, the bytes without their sizes.
+   * Counted from the list, regardless of the values in the bundle. Null for what a redacted bundle does not show: the
+   * root if files are missing, and the bytes if sizes are missing.
    */
   counted: {
     files: number
@@ -67,15 +70,15 @@ export interface VerifiedBundle {
     merkleRoot: string | null
     blockNodes: readonly string[] | null
   }
-  /** What a redacted bundle leaves out; null for a whole one. */
+  /** What a redacted bundle omits. Null for a full bundle. */
   redacted: RedactedReport | null
-  /** Null when no files were given. */
+  /** Null if no files were given. */
   files: FilesReport | null
 }
 
 export type Verification = VerifiedBundle | { refused: Refusal }
 
-/** Throws only what `bundle`, or `names` of the files, throws while it is read. */
+/** Throws only errors from reading `bundle` or the `names` of the files. */
 export async function verifyBundle(bundle: Chunks, given: Given = {}): Promise<Verification> {
   const check = given.files ? await createFileCheck(given.files) : null
   const leafCheck = given.files ? createLeafCheck(given.files) : null
@@ -137,14 +140,14 @@ export async function verifyBundle(bundle: Chunks, given: Given = {}): Promise<V
   }
 }
 
-/** A statement of a revoked key is good if a block from before holds it. Null where that is not shown. */
+/** A statement of a revoked key is valid if an earlier block contains it. Null if that is not proven. */
 function anchoredInTime(revocation: SignatureFacts['revocation'], times: readonly number[]): Fact | null {
   if (revocation?.otherwise.value !== 'passed') return null
   const before = times.find((time) => time < revocation.since)
   return before === undefined ? null : anchoredBefore(revocation.since, before)
 }
 
-/** When a block took the statement; null where that is not shown. */
+/** The time of the block that contains the statement. Null if that is not proven. */
 function anchoredAt({ facts, transaction }: OnlineCheck): number | null {
   const { anchor_tx_succeeded, anchor_payload_matches, anchor_finalized } = facts
   const needed = [anchor_tx_succeeded, anchor_payload_matches, anchor_finalized]

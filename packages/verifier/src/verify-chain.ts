@@ -1,4 +1,4 @@
-// Several bundles of one proof form a chain: each statement contains the digest of the one before it.
+// Several bundles of one proof form a chain: each statement contains the digest of the previous one.
 
 import type { EvidenceEnvelope } from '@svc/protocol/evidence'
 import type { SigningKey } from './signature-facts.ts'
@@ -9,10 +9,10 @@ type ChainProblem =
   | 'other_proof'
   /** The same statement twice. */
   | 'repeat'
-  /** Two statements with one sequence number, or one that follows another statement than the given one. */
+  /** Two statements with the same sequence number, or a statement that follows another one than the given one. */
   | 'fork'
   | 'gap'
-  /** The key changed, but not from one pinned key to another. */
+  /** The key changed, and the two keys are not both pinned. */
   | 'other_key'
   /** A fact about a single bundle or statement failed. */
   | 'failed_facts'
@@ -24,7 +24,7 @@ export interface ChainReport {
   problems: {
     code: ChainProblem
     why: string
-    /** Of the statement that does not fit, or does not follow the one before; null where there is none. */
+    /** The statement that does not fit or does not follow the previous one. Null if there is none. */
     sequence: number | null
   }[]
   /** Whether the chain begins with the first statement ever made. */
@@ -67,12 +67,12 @@ function problemsBetween(earlier: Link, later: Link): { code: ChainProblem; why:
   const [before, after] = [earlier.envelope, later.envelope]
   const [from, to] = [before.body.sequence, after.body.sequence]
   if (before.body.proof_id !== after.body.proof_id) {
-    return [{ code: 'other_proof', why: `statements ${from} and ${to} are of two proofs` }]
+    return [{ code: 'other_proof', why: `statements ${from} and ${to} belong to different proofs` }]
   }
   if (from === to) {
     return before.statement_digest === after.statement_digest
-      ? [{ code: 'repeat', why: `statement ${to} is there twice` }]
-      : [{ code: 'fork', why: `there are two statements ${to}` }]
+      ? [{ code: 'repeat', why: `statement ${to} occurs twice` }]
+      : [{ code: 'fork', why: `there are two different statements ${to}` }]
   }
   return [...linkProblem(before, after), ...keyProblem(earlier, later)]
 }
@@ -84,11 +84,11 @@ function linkProblem({ body, statement_digest }: EvidenceEnvelope, { body: next 
     return [{ code: 'gap' as const, why }]
   }
   if (next.prev_statement_digest === statement_digest) return []
-  return [{ code: 'fork' as const, why: `statement ${next.sequence} follows another statement than ${body.sequence}` }]
+  return [{ code: 'fork' as const, why: `statement ${next.sequence} does not follow statement ${body.sequence}` }]
 }
 
 function keyProblem({ key, envelope }: Link, { key: nextKey, envelope: next }: Link) {
   if (key?.public_key_hex === nextKey?.public_key_hex || (key?.pinned && nextKey?.pinned)) return []
-  const why = `statements ${envelope.body.sequence} and ${next.body.sequence} are of two keys, not both pinned`
+  const why = `statements ${envelope.body.sequence} and ${next.body.sequence} are signed by two keys, which are not both pinned`
   return [{ code: 'other_key' as const, why }]
 }

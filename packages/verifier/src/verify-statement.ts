@@ -1,5 +1,5 @@
-// One statement by itself, without the files it is about: whether it has its digest, and whose signature it is. This is
-// all that can be known of the links of a long chain without their bundles.
+// Verifies a single statement without its files: its digest and its signature. This is all that can be verified about
+// the links of a long chain without their bundles.
 
 import type { EvidenceEnvelope } from '@svc/protocol/evidence'
 import { DEFAULT_DOMAIN_TAG } from '@svc/protocol/names'
@@ -17,7 +17,7 @@ export interface VerifiedStatement {
   failed: StatementFact[]
   /** The key that verifies the signature. */
   key: SigningKey | null
-  /** Null when it is malformed. */
+  /** Null if the statement is malformed. */
   envelope: EvidenceEnvelope | null
 }
 

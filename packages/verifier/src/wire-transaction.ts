@@ -5,16 +5,16 @@ import { ed25519PublicKeyFromBase58 } from '@svc/protocol/keys'
 import { Cursor } from '@svc/protocol/little-endian'
 
 export interface WireTransaction {
-  /** The first signature in base58, which is the transaction's id. */
+  /** The transaction id: its first signature in base58. */
   id: string
   signers: string[]
-  /** The instructions of the message itself, without those that programs call in turn. */
+  /** The instructions of the message itself, without those that programs invoke. */
   instructions: { program: string; data: Uint8Array }[]
 }
 
 const VERSIONED = 0x80
 
-/** Null for bytes that are not a transaction, or one that is not signed by all who must sign it. */
+/** Null for bytes that are not a transaction, or for one that lacks a valid required signature. */
 export function readWireTransaction(bytes: Uint8Array): WireTransaction | null {
   try {
     const cursor = new Cursor(bytes)
@@ -53,7 +53,7 @@ function list<T>(cursor: Cursor, item: () => T): T[] {
   return Array.from({ length: compactLength(cursor) }, item)
 }
 
-/** One to three bytes of seven bits each, the lowest first. */
+/** One to three bytes of seven bits each, lowest first. */
 function compactLength(cursor: Cursor): number {
   let value = 0
   for (let shift = 0; shift < 21; shift += 7) {

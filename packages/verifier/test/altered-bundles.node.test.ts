@@ -8,7 +8,7 @@ import { CASES, givenOf, packBytes, verified } from './pack.ts'
 
 type Document = Record<string, unknown>
 
-/** Bundles of each kind with everything a verifier can have, and the fields that stay open all the same. */
+/** Bundles of each kind with every possible input, and the fields that nevertheless remain unchecked. */
 const OF_WHOLE = ['receipt_id', 'network', 'signing_keys', 'how_to_verify']
 const OF_V1 = ['commitment.manifest_file_count', 'commitment.total_bytes', 'commitment.attested_at']
 const GOOD: [name: string, unchecked: string[]][] = [
@@ -32,7 +32,7 @@ async function goodBundle(name: string): Promise<Good> {
   return { document: JSON.parse(fromUtf8(bytes)!), given, before: await verified([bytes], given) }
 }
 
-/** The path to every value in a document that is no object and no list. */
+/** The path to every value in a document that is neither an object nor a list. */
 function leavesOf(value: unknown, path: string[] = []): string[][] {
   if (typeof value !== 'object' || value === null) return [path]
   return Object.entries(value).flatMap(([key, member]) => leavesOf(member, [...path, key]))
@@ -48,7 +48,7 @@ function altered(document: Document, path: readonly string[], value: unknown): D
   return copy
 }
 
-/** Another value of the same type, and values of every other type that a careless reader takes for the same. */
+/** Another value of the same type, and values of other types that a lax reader would accept as equal. */
 function alterations(value: unknown): unknown[] {
   const confused: unknown[] = [[value], { toString: 1 }, { valueOf: 1 }, {}, [], 1e300, true, '']
   if (typeof value === 'string') return [`${value}0`, value.replace(/.(?=\n?$)/u, otherDigit), ...confused]
@@ -61,7 +61,7 @@ const otherDigit = (last: string) => (last === '0' ? '1' : '0')
 
 const bytesOf = (document: Document) => utf8(JSON.stringify(document))
 
-/** Whether a reader of the result learns of it: a fact no longer passes, or the field is listed as unchecked. */
+/** Whether the result reveals the change: a fact no longer passes, or the field is listed as unchecked. */
 function isSeen(after: Verification, before: VerifiedBundle, path: readonly string[]): boolean {
   if (after.refused || after.failed.length > 0) return true
   if (BUNDLE_FACTS.some((fact) => before.facts[fact]?.value === 'passed' && after.facts[fact]?.value !== 'passed'))
@@ -70,7 +70,7 @@ function isSeen(after: Verification, before: VerifiedBundle, path: readonly stri
 }
 
 describe('altered bundles', () => {
-  it.each(GOOD)('T-38 %s names the fields that no fact covers', async (name, unchecked) => {
+  it.each(GOOD)('T-38 the result for %s lists the fields that no fact covers', async (name, unchecked) => {
     const { document, before } = await goodBundle(name)
     expect(before.failed).toEqual([])
     expect(before.unchecked).toEqual(unchecked)
@@ -80,7 +80,7 @@ describe('altered bundles', () => {
   })
 
   it.each(GOOD)(
-    'T-38 any value of %s that is altered changes a fact or is listed as unchecked',
+    'T-38 any altered value of %s changes a fact or is listed as unchecked',
     { tags: ['nightly'] },
     async (name) => {
       const { document, given, before } = await goodBundle(name)
@@ -93,7 +93,7 @@ describe('altered bundles', () => {
     },
   )
 
-  it('T-38 VER-13 a total of bytes is a string or an integer, and nothing that merely prints as one', async () => {
+  it('T-38 VER-13 a total size must be a string or an integer, not a value that only prints like one', async () => {
     const { document, given } = await goodBundle('anchor-memo')
     const total = (document.commitment as Document).total_bytes as string
     const valueFor = async (value: unknown) =>
@@ -105,7 +105,7 @@ describe('altered bundles', () => {
     }
   })
 
-  it('T-38 an oracle anchor with the transaction of a stranger fails beside a statement', async () => {
+  it('T-38 an oracle anchor with an unrelated transaction fails in a bundle with a statement', async () => {
     const { document, given } = await goodBundle('anchor-memo')
     const { anchor } = (await goodBundle('anchor-oracle')).document
     const { facts, failed } = await verified([bytesOf({ ...document, anchor })], given)
@@ -113,7 +113,7 @@ describe('altered bundles', () => {
     expect(facts.anchor_tx_succeeded.value).toBe('passed')
   })
 
-  it('T-38 fields that nobody knows are listed, whatever they are called', async () => {
+  it('T-38 unknown fields are listed, whatever their names', async () => {
     const { document, given } = await goodBundle('registry-latest')
     const top = ['commitment', 'envelope', 'anchor', 'algorithms'].map((name) => [name])
     for (const path of [[], ...top, ['anchor', 'sas'], ['files', '0']]) {
@@ -125,7 +125,7 @@ describe('altered bundles', () => {
     }
   })
 
-  it('CLI-05 any JSON in any place never throws, whole or in chunks, and what passes is listed as unchecked', async () => {
+  it('CLI-05 any JSON in any place never throws, and is listed as unchecked if the facts pass', async () => {
     const goods = await Promise.all(GOOD.map(([name]) => goodBundle(name)))
     const places = goods.flatMap((good) => leavesOf(good.document).map((path) => ({ good, path })))
     const hostile = fc.oneof(

@@ -1,4 +1,4 @@
-// For tests: signed bundles of any files.
+// For tests: signed bundles with arbitrary files.
 
 import { utf8 } from '@svc/protocol/bytes'
 import { issueStatement } from '@svc/protocol/evidence'
@@ -10,7 +10,7 @@ import { type CountedFiles, createFileCounter } from '../src/file-list.ts'
 
 export const SIGNER: Ed25519Signer = ed25519Signer(new Uint8Array(32).fill(7))
 
-/** A signed bundle of these files, in the order given. */
+/** A signed bundle of these files in the given order. */
 export function bundleOf(files: readonly FileEntry[]) {
   const counter = createFileCounter()
   counter.add(sortedByFilename(files))

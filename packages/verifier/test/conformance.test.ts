@@ -12,9 +12,9 @@ async function verify(file: string, given: (typeof CASES)[number]['given']): Pro
   return verifyBundle([await packBytes(file)], await givenOf(given))
 }
 
-// In Chromium each file is fetched: the gate runs the pack in Node alone.
+// In Chromium every file is a fetch, so the checks before a merge run the pack only in Node.
 describe('the conformance pack', { tags: 'document' in globalThis ? ['nightly'] : [] }, () => {
-  it.each(CASES)('CLI-03 CLI-05 verifies as expected: $name, $what', async ({ file, given, expect: expected }) => {
+  it.each(CASES)('CLI-03 CLI-05 case $name verifies as expected: $what', async ({ file, given, expect: expected }) => {
     const verification = await verify(file, given)
     expect(outcome(verification)).toEqual(expected)
     if (verification.refused) expect(verification.refused.why).toMatch(/^.{5,300}$/u)
@@ -28,7 +28,7 @@ describe('the conformance pack', { tags: 'document' in globalThis ? ['nightly'] 
   })
 
   it.each(CHAINS)(
-    'EVID-10 EVID-11 verifies several bundles as expected: $what',
+    'EVID-10 EVID-11 several bundles verify as expected: $what',
     async ({ files, given, expect: expected }) => {
       const bundles = await Promise.all(files.map((file) => verify(file, given)))
       const { sequences, isFromStart, problems } = verifyChain(bundles as VerifiedBundle[])

@@ -1,5 +1,5 @@
-// Statements in the formats of other verifiers. An example is a DSSE envelope, a Sigstore bundle, or an in-toto statement
-// that is signed here.
+// Statements in the formats of third-party verifiers. An example is a DSSE envelope, a Sigstore bundle, or an in-toto
+// statement that the test signs.
 
 import { problemWith } from '@svc/devnet/properties/made-up-input'
 import { json, must, text } from '@svc/devnet/properties/rules'
@@ -58,6 +58,6 @@ async function checkDocument(document: Uint8Array, isGenuine: (payload: string) 
   const facts = opened.facts(followed)
   const { dsseEnvelope: inside, ...envelope } = JSON.parse(text(document))
   const { payload } = inside ?? envelope
-  if (facts.dsse_signed.value === 'passed') must(isGenuine(payload), 'believes an envelope that was not signed')
+  if (facts.dsse_signed.value === 'passed') must(isGenuine(payload), 'accepts an envelope that was not signed')
   if (verification.refused) must(/^.{5,300}$/u.test(verification.refused.why), 'a refusal is not one line')
 }

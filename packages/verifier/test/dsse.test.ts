@@ -16,7 +16,7 @@ import { verifyBundle } from '../src/verify-bundle.ts'
 import { bundleOf, SIGNER } from './bundles.ts'
 import { pinnedKeys } from './pack.ts'
 
-const stranger = ed25519Signer(new Uint8Array(32).fill(8))
+const otherSigner = ed25519Signer(new Uint8Array(32).fill(8))
 const files = ['a', 'b', 'c'].map((filename, i) => ({ filename, size_bytes: i, content_hash: `${i}`.repeat(64) }))
 const { envelope } = bundleOf(files)
 const proof = merkleProof(merkleLevels(files.map(leafHash)), 1)
@@ -28,7 +28,7 @@ function signed(payload: Uint8Array, by = SIGNER): DsseEnvelope {
   return dsseEnvelope(payload, { keyid: issuerKeyId(toHex(by.publicKey)), sig })
 }
 
-/** The same payload with another text in it, signed again. */
+/** The payload with a changed text, signed again. */
 function altered(from: string, to: string): DsseEnvelope {
   const text = new TextDecoder().decode(inTotoPayload(whole))
   expect(text).toContain(from)
@@ -46,7 +46,7 @@ async function verify(document: unknown, pinned: readonly (typeof SIGNER)[] = [S
 }
 
 describe('a statement in DSSE', () => {
-  it('DSSE-09 T-38 is refused where other fields stand beside it, which nobody signed', async () => {
+  it('DSSE-09 T-38 is refused with other fields next to it, which are not signed', async () => {
     const made = signed(inTotoPayload(whole))
     for (const around of [
       { ...made, files },
@@ -56,7 +56,7 @@ describe('a statement in DSSE', () => {
       expect(await verify(around)).toBe('not_a_bundle')
   })
 
-  it('DSSE-09 holds a bundle whose facts are checked, of all files or one, in Sigstore or alone', async () => {
+  it('DSSE-09 contains a bundle that verifies, with all files or one, with and without Sigstore', async () => {
     const good = {
       dsse_signed: 'passed',
       dsse_subjects_match: 'passed',
@@ -72,8 +72,8 @@ describe('a statement in DSSE', () => {
     }
   })
 
-  it('DSSE-09 T-14 tells another key, subject or file apart', async () => {
-    expect(await verify(signed(inTotoPayload(whole), stranger))).toMatchObject({ dsse_signed: 'failed' })
+  it('DSSE-09 T-14 fails with another key, subject or file', async () => {
+    expect(await verify(signed(inTotoPayload(whole), otherSigner))).toMatchObject({ dsse_signed: 'failed' })
     expect(await verify(signed(inTotoPayload(whole)), [])).toMatchObject({ dsse_signed: 'not_checked' })
     expect(await verify(altered('"name":"b"', '"name":"x"'))).toMatchObject({
       dsse_signed: 'passed',
@@ -85,7 +85,7 @@ describe('a statement in DSSE', () => {
     expect(await verify({ ...rest, payload: other.payload })).toMatchObject({ dsse_signed: 'failed' })
   })
 
-  it('DSSE-09 T-129 refuses what is of another kind, and leaves alone what is no envelope', async () => {
+  it('DSSE-09 T-129 is refused if it is of another kind, and ignored if it is not an envelope', async () => {
     expect(await verify({ ...signed(inTotoPayload(whole)), payloadType: 'text/plain' })).toBe('not_a_bundle')
     expect(await verify(altered('evidence-predicate:v1', 'evidence-predicate:v2'))).toBe('not_a_bundle')
     expect(await verify(altered('"size_bytes":2', '"size_bytes":-2'))).toBe('bad_file_entry')
@@ -98,7 +98,7 @@ describe('a statement in DSSE', () => {
     expect(openDsse(utf8('{'))).toBeNull()
   })
 
-  it('T-129 DSSE-09 leaves alone what is not UTF-8 or begins with a byte order mark', () => {
+  it('T-129 DSSE-09 is ignored if it is not UTF-8 or begins with a byte order mark', () => {
     const text = JSON.stringify({ x: '', ...signed(inTotoPayload(whole)) })
     const at = text.indexOf('""') + 1
     const inText = (...bytes: number[]) => concat(utf8(text.slice(0, at)), Uint8Array.from(bytes), utf8(text.slice(at)))

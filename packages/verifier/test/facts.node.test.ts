@@ -12,7 +12,7 @@ describe('facts about a bundle', () => {
   it.each(BUNDLE_FACTS)('CLI-02 CLI-03 %s fails in a case of the pack, and is not checked in another', (fact) => {
     const values = CASES.map(({ expect: expected }) => expected[fact])
     expect(values).toContain('failed')
-    // A bundle that is not signed, or by nobody known, fails: EVID-18.
+    // A bundle without a signature by a known key fails: EVID-18.
     expect(values.includes('not_checked')).toBe(fact !== 'signature_valid')
   })
 
@@ -20,13 +20,13 @@ describe('facts about a bundle', () => {
     ['registry-latest', 'passed', null],
     ['registry-per-snapshot', 'passed', null],
     ['registry-no-trailing-bytes', 'passed', null],
-    ['registry-wrong-owner', 'failed', 'not of the registry program'],
+    ['registry-wrong-owner', 'failed', 'not belong to the registry program'],
     ['registry-closed', 'failed', 'closed'],
     ['registry-other-proof', 'failed', 'another statement'],
     ['registry-older', 'failed', 'another statement'],
-    ['registry-replaced', 'not_checked', 'replaced by a newer snapshot'],
+    ['registry-replaced', 'not_checked', 'replaced by a newer statement'],
     ['registry-replaced-per-snapshot', 'failed', 'another statement'],
-    ['registry-other-address', 'failed', 'does not follow from the statement'],
+    ['registry-other-address', 'failed', 'does not match the statement'],
   ])('SAS-09 SAS-08 the registry account of %s is %s', async (name, value, why) => {
     const { file, given } = CASES.find((one) => one.name === name)!
     const { facts } = await verified([await packBytes(file)], await givenOf(given))
@@ -86,7 +86,7 @@ async function factsIn({ receipt = SIGNED, document = OF_RECEIPT, pins = [KEY] }
   return receiptFacts(receipt as typeof SIGNED, about)
 }
 
-/** When each fact fails, and when it is not checked; a receipt holds its signature, and what its id is made of. */
+/** Cases in which each fact fails or is not checked. A receipt contains its signature and the parts of its id. */
 const RECEIPT_STORIES: [(typeof RECEIPT_FACTS)[number], fails: Situation, notChecked?: Situation][] = [
   ['receipt_signature_valid', { receipt: { ...SIGNED, paid_raw: '2' } }],
   ['receipt_id_matches', { receipt: signReceipt({ ...RECEIPT, tx_hash: '0xef' }, SIGNER) }],
@@ -99,13 +99,13 @@ const RECEIPT_STORIES: [(typeof RECEIPT_FACTS)[number], fails: Situation, notChe
 ]
 
 describe('facts about a receipt', () => {
-  it('T-38 PAY-56 all pass for the receipt that the statement is about', async () => {
+  it('T-38 PAY-56 all pass for the receipt of the statement', async () => {
     const facts = await factsIn({})
     for (const fact of RECEIPT_FACTS) expect(facts[fact], fact).toEqual({ value: 'passed' })
   })
 
   it.each(RECEIPT_STORIES)(
-    'T-38 PAY-56 %s can fail, and says when it is not checked',
+    'T-38 PAY-56 %s can fail, and gives a reason if it is not checked',
     async (fact, fails, notChecked) => {
       const why = expect.stringMatching(/^.{5,}$/u)
       expect((await factsIn(fails))[fact]).toMatchObject({ value: 'failed', why })
@@ -115,41 +115,41 @@ describe('facts about a receipt', () => {
 
   const bothKeys = [KEY, toHex(OTHER.publicKey)]
   it.each<[string, string, Situation]>([
-    ['of two keys that are both pinned', 'passed', { receipt: signReceipt(RECEIPT, OTHER), pins: bothKeys }],
-    ['of two keys, one of them pinned', 'not_checked', { receipt: signReceipt(RECEIPT, OTHER) }],
-    ['of two keys, none of them pinned', 'not_checked', { receipt: signReceipt(RECEIPT, OTHER), pins: [] }],
-    ['of one key that is not pinned', 'passed', { pins: [] }],
-    ['where the bundle names no receipt', 'passed', { document: { ...bundle, receipt_id: null } }],
-    ['where the bundle names another receipt', 'failed', { document: bundle }],
-    ['where the receipt was altered', 'not_checked', { receipt: { ...SIGNED, paid_raw: '2' } }],
+    ['with two keys that are both pinned', 'passed', { receipt: signReceipt(RECEIPT, OTHER), pins: bothKeys }],
+    ['with two keys, one of them pinned', 'not_checked', { receipt: signReceipt(RECEIPT, OTHER) }],
+    ['with two keys, none of them pinned', 'not_checked', { receipt: signReceipt(RECEIPT, OTHER), pins: [] }],
+    ['with one key that is not pinned', 'passed', { pins: [] }],
+    ['if the bundle names no receipt', 'passed', { document: { ...bundle, receipt_id: null } }],
+    ['if the bundle names another receipt', 'failed', { document: bundle }],
+    ['if the receipt was altered', 'not_checked', { receipt: { ...SIGNED, paid_raw: '2' } }],
     [
-      'where the receipt got its proof later',
+      'if the receipt got its proof later',
       'not_checked',
       { receipt: { ...signReceipt(OLDER, SIGNER), proof_id: bundle.proof_id } },
     ],
     [
-      'where the statement is not signed',
+      'if the statement is not signed',
       'not_checked',
       { document: { ...OF_RECEIPT, envelope: { ...bundle.envelope, signature: null, sig_alg: 'none' } } },
     ],
     [
-      'where the proof is no text',
+      'if the proof is not a text',
       'failed',
       { receipt: signReceipt({ ...RECEIPT, proof_id: [bundle.proof_id] as never }, SIGNER) },
     ],
-  ])('T-38 receipt and bundle %s are linked: %s', async (_, value, situation) => {
+  ])('T-38 link receipt and bundle %s: %s', async (_, value, situation) => {
     expect((await factsIn(situation)).receipt_is_of_bundle.value).toBe(value)
   })
 
   it.each([1.5, '\ud800', { a: '\udfff' }, null, [], 2 ** 53])(
-    'T-38 a receipt with %j in it never throws',
+    'T-38 never throw for a receipt that contains %j',
     async (value) => {
       const facts = await factsIn({ receipt: { ...SIGNED, units: value } })
       expect(facts.receipt_signature_valid.value).toBe('failed')
       expect((await factsIn({ receipt: { ...SIGNED, confirmed_at: value } })).receipt_key_pinned.value).toBe('passed')
     },
   )
-  it('T-129 a receipt that is not UTF-8 or begins with a byte order mark is not read', () => {
+  it('T-129 do not exist for a receipt that is not UTF-8 or begins with a byte order mark', () => {
     const text = JSON.stringify({ x: '', ...SIGNED })
     const at = text.indexOf('""') + 1
     expect(readReceipt(utf8(text))).toEqual({ x: '', ...SIGNED })

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { createFileOrder } from '../src/file-list.ts'
 import { listedFiles } from './bundles.ts'
 
-/** Names so long that a few hundred are too many to hold. */
+/** Names so long that a few hundred exceed the buffer. */
 const LONG = 'x'.repeat(60_000)
 const long = listedFiles(400).map((file) => ({ ...file, filename: `${file.filename}${LONG}` }))
 
@@ -31,13 +31,13 @@ describe('createFileOrder', () => {
     expect(early).toBe(long.length)
   })
 
-  it('refuses a long list that is not in order, at any position', () => {
+  it('refuses a long list that is out of order at any position', () => {
     const [first, second, ...rest] = long
     expect(() => ordered([second!, first!, ...rest])).toThrow(expect.objectContaining({ code: 'unsorted_file_list' }))
     expect(() => ordered([...long, first!])).toThrow(expect.objectContaining({ code: 'unsorted_file_list' }))
   })
 
-  it('T-21 refuses a repeated name, in short lists and long ones', () => {
+  it('T-21 refuses a repeated name in short and long lists', () => {
     const twice = expect.objectContaining({ code: 'duplicate_filename' })
     const files = listedFiles(10)
     expect(() => ordered([...files, files[3]!])).toThrow(twice)

@@ -15,7 +15,7 @@ function isAccepted(verification: Verification): boolean {
   return verification.refused === null && verification.failed.length === 0
 }
 
-/** What the statement signs; the rest of a bundle is not protected. */
+/** The values that the statement signs. The rest of a bundle is not protected. */
 function signedParts(some: Uint8Array) {
   const { files, commitment, proof_id, envelope } = JSON.parse(fromUtf8(some)!)
   const { body, statement_digest, signature, sig_alg } = envelope
@@ -23,14 +23,14 @@ function signedParts(some: Uint8Array) {
 }
 
 describe('hostile bundles', () => {
-  it('CLI-05 a bundle that is truncated anywhere is refused', { tags: ['nightly'] }, async () => {
+  it('CLI-05 are refused if they are truncated anywhere', { tags: ['nightly'] }, async () => {
     expect(isAccepted(await verify(bytes))).toBe(true)
     for (let end = 0; end < bytes.length; end++) {
       expect((await verify(bytes.subarray(0, end))).refused, String(end)).not.toBeNull()
     }
   })
 
-  it('CLI-05 a bundle with a flipped bit fails, unless no signed value changed', { tags: ['nightly'] }, async () => {
+  it('CLI-05 fail with a flipped bit, unless no signed value changed', { tags: ['nightly'] }, async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(bytes.length - 1), fc.nat(7), async (place, bit) => {
         const flipped = bytes.slice()
@@ -41,7 +41,7 @@ describe('hostile bundles', () => {
     )
   })
 
-  it('CLI-05 a bundle with text inserted or removed never throws, and passes only when signed values are unchanged', {
+  it('CLI-05 never throw with inserted or removed text, and pass only if signed values are unchanged', {
     tags: ['nightly'],
   }, async () => {
     const token = fc.constantFrom(...'{ } [ ] , : " \\ 0 - 1e999 null \0 😀'.split(' '), ' ')
@@ -64,7 +64,7 @@ describe('hostile bundles', () => {
     ['a body of a megabyte', text.replace('svc/evidence/v2"}', `${'x'.repeat(1_100_000)}"}`)],
     ['twenty thousand fields in the body', text.replace('"policy_version"', `${fields(20_000)}"policy_version"`)],
     ['a key named __proto__', text.replace('"policy_version"', '"__proto__":{"sig_alg":"ed25519"},"policy_version"')],
-  ])('ADD-05 a bundle with %s does not pass', { tags: ['nightly'] }, async (_, hostile) => {
+  ])('ADD-05 do not pass with %s', { tags: ['nightly'] }, async (_, hostile) => {
     expect(isAccepted(await verify(utf8(hostile)))).toBe(false)
   })
 

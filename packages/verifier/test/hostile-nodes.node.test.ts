@@ -6,7 +6,7 @@ import { givenOf, packBytes, verified } from './pack.ts'
 
 const anyJson = fc.jsonValue({ maxDepth: 3 }).map((value) => JSON.parse(JSON.stringify(value)))
 
-/** A bundle that is in the registry. */
+/** A bundle whose statement is in the registry. */
 const bundle = await packBytes('registry-latest.json')
 
 async function factsBy(rpc: Rpc) {
@@ -33,12 +33,12 @@ describe('hostile nodes', () => {
     ['a function', () => 1],
     ['a text', 'hello'],
     ['a list', []],
-  ])('CLI-03 %s as an answer makes every fact unavailable', async (_, answer) => {
+  ])('CLI-03 make every fact unavailable by answering with %s', async (_, answer) => {
     const facts = await factsBy(async () => answer)
     for (const name of ONLINE_FACTS) expect(facts[name].value, name).toBe('unavailable')
   })
 
-  it('CLI-03 any JSON as an answer never throws, and passes no fact', { tags: ['nightly'] }, async () => {
+  it('CLI-03 cannot cause an exception or a passed fact with any JSON', { tags: ['nightly'] }, async () => {
     const { rpc: honest } = await givenOf({ rpc: 'registry-latest.rpc.json' })
     await fc.assert(
       fc.asyncProperty(

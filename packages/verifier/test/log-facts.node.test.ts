@@ -41,12 +41,12 @@ describe('a bundle with a proof of a log', () => {
     ['LOG-32', 'log-anchor-payload-offline', 'log_anchored', 'failed', 'another checkpoint'],
     ['LOG-32', 'log-anchor-no-memo', 'log_anchored', 'failed', 'no memo'],
     ['LOG-32', 'log-node-down', 'log_anchored', 'unavailable'],
-  ])('%s the case %s: %s is %s', async (_, name, fact, value, why) => {
+  ])('%s in the case %s has %s as %s', async (_, name, fact, value, why) => {
     const found = (await verifiedCase(name)).facts[fact]
     expect(found).toMatchObject(why ? { value, why: expect.stringContaining(why) } : { value })
   })
 
-  it('LOG-45 LOG-34 takes the log of a pinned list of keys, unless the caller names one, and asks for no proof by it', async () => {
+  it('LOG-45 LOG-34 uses the log of a pinned key list, unless the caller names one, and does not require a proof', async () => {
     const { pinnedLogs = [], ...rest } = await givenOf(caseOf('log-key').given)
     const logs = pinnedLogs.map((key) => ({ origin: key.name, vkey: formatKey(key) }))
     const read = readPinnedKeys(JSON.stringify({ ...vectors.signing_keys_example, logs }))
@@ -70,7 +70,7 @@ describe('a bundle with a proof of a log', () => {
       })
   })
 
-  it('LOG-31 passes with a quorum of witnesses, and names those who vouch and when', async () => {
+  it('LOG-31 passes with a quorum of witnesses, and reports their names and times', async () => {
     const { facts, log } = await verifiedCase('log')
     expect(facts.log_cosigned).toEqual({ value: 'passed' })
     expect(log).toEqual({
@@ -83,7 +83,7 @@ describe('a bundle with a proof of a log', () => {
     expect((await verifiedCase('log-key')).log?.cosigned).toEqual([])
   })
 
-  it('LOG-32 shows when a statement of a revoked key was made', async () => {
+  it('LOG-32 proves when a statement of a revoked key was made', async () => {
     expect((await verifiedCase('keys-revoked-after-log')).facts.key_pinned).toMatchObject({
       value: 'passed',
       why: expect.stringContaining('was on chain before'),
@@ -91,7 +91,7 @@ describe('a bundle with a proof of a log', () => {
     expect((await verifiedCase('keys-revoked-before-log')).failed).toEqual(['key_pinned'])
   })
 
-  it('LOG-34 says nothing of logs where there is no proof, unless the caller asks', async () => {
+  it('LOG-34 has no log facts without a proof, unless the caller requests them', async () => {
     const without = await verifiedCase('v2')
     for (const fact of LOG_FACTS) expect(without.facts).not.toHaveProperty(fact)
     expect(without.log).toBeNull()
@@ -99,7 +99,7 @@ describe('a bundle with a proof of a log', () => {
     for (const fact of LOG_FACTS) expect(asked.facts[fact]).toMatchObject({ value: 'not_checked' })
   })
 
-  it('LOG-34 T-38 fails for anything that is no proof, never throws, and is not refused', {
+  it('LOG-34 T-38 fails for anything that is not a proof, without an exception or a refusal', {
     tags: ['nightly'],
   }, async () => {
     const text: string = document.log.proof
@@ -118,7 +118,7 @@ describe('a bundle with a proof of a log', () => {
     )
   })
 
-  it('T-38 takes keys of logs and witnesses from the caller alone, whatever the bundle brings', async () => {
+  it('T-38 uses keys of logs and witnesses only from the caller, never from the bundle', async () => {
     const { facts, unchecked } = await verified([utf8(JSON.stringify(document))], { rpc: given.rpc! })
     expect(facts).toMatchObject({
       log_included: { value: 'not_checked' },

@@ -6,7 +6,7 @@ import { verifyBundle } from '../src/verify-bundle.ts'
 const PROGRAM = fileURLToPath(new URL('./programs/long-bundle.ts', import.meta.url))
 
 it.each([[], ['no_names'], ['photos/2026/img-00000000.jpg', 'photos/2026/img-00099999.jpg']])(
-  'CLI-02 ADD-18 200,000 files are verified, and redacted, in a process that could not hold them: %s',
+  'CLI-02 ADD-18 200,000 files are verified and redacted in a process with too little memory for all: %s',
   { tags: ['nightly'] },
   async (...shown) => {
     const args = ['--max-old-space-size=40', PROGRAM, '200000', ...shown]

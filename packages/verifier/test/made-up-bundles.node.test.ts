@@ -1,4 +1,4 @@
-// Evidence bundles of every version, whole and redacted, as the verifier reads them.
+// Evidence bundles of every version, full and redacted.
 
 import { problemWith } from '@svc/devnet/properties/made-up-input'
 import { must, mustEqual } from '@svc/devnet/properties/rules'
@@ -29,7 +29,7 @@ it('T-129 T-52 no made-up input breaks the rules of bundles', async () => {
   const genuine = new Set<string>()
   for (const seed of seeds) {
     const verification = await verifyBundle([seed], given)
-    if (isBelieved(verification)) genuine.add(signedIn(verification))
+    if (isAccepted(verification)) genuine.add(signedIn(verification))
   }
   expect(
     await problemWith({
@@ -44,9 +44,9 @@ it('T-129 T-52 no made-up input breaks the rules of bundles', async () => {
       async rule(input, cut) {
         const whole = await verifyBundle([input], given)
         const inPieces = await verifyBundle(cut(input), given)
-        mustEqual(outcomeOf(inPieces), outcomeOf(whole), 'a bundle is another one when it arrives in other pieces')
+        mustEqual(outcomeOf(inPieces), outcomeOf(whole), 'the result depends on how the bundle is split')
         if (whole.refused) must(/^.{5,300}$/u.test(whole.refused.why), 'a refusal is not one line')
-        if (isBelieved(whole)) must(genuine.has(signedIn(whole)), 'believes what was not signed')
+        if (isAccepted(whole)) must(genuine.has(signedIn(whole)), 'accepts a statement that was not signed')
         await checkRedaction(input, whole, given)
       },
     }),
@@ -63,7 +63,7 @@ function outcomeOf(verification: Verification): unknown {
   return verification.refused ? verification.refused.code : [verification.facts, verification.unchecked]
 }
 
-function isBelieved(verification: Verification): boolean {
+function isAccepted(verification: Verification): boolean {
   if (verification.refused) return false
   const { facts, failed } = verification
   return failed.length === 0 && facts.signature_valid.value === 'passed' && facts.key_pinned.value === 'passed'
@@ -73,7 +73,7 @@ function signedIn(verification: Verification): string {
   return verification.refused ? '' : JSON.stringify(verification.envelope?.body ?? verification.counted.merkleRoot)
 }
 
-/** Redacting what is right makes something that is right. */
+/** A redacted bundle verifies if the full bundle does. */
 async function checkRedaction(input: Uint8Array, whole: Verification, given: Given): Promise<void> {
   const written: string[] = []
   const { refused } = await redactBundle([input], (text) => void written.push(text), {
@@ -82,5 +82,5 @@ async function checkRedaction(input: Uint8Array, whole: Verification, given: Giv
   if (refused) return
   const redacted = await verifyBundle([Buffer.from(written.join(''))], given)
   must(redacted.refused === null, 'a redacted bundle is refused')
-  if (isBelieved(whole)) must(isBelieved(redacted), 'a bundle is believed, and not when it is redacted')
+  if (isAccepted(whole)) must(isAccepted(redacted), 'a bundle is accepted, but not after it is redacted')
 }

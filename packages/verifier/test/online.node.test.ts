@@ -27,7 +27,7 @@ const rpc: Rpc = async (method, params) => {
   return result
 }
 
-/** Puts the memo on the chain, which has not confirmed it yet; returns the bundle with the anchor that a gateway makes from it. */
+/** Sends the memo to the chain, not yet confirmed. Returns the bundle with the anchor that a gateway would make. */
 async function publish(memoProgram: string, memo = anchorMemo(anchorPayload(envelope))) {
   const programAddress = memoProgram as Instruction['programAddress']
   const tx = await send(chain.rpc, await signerOf(PUBLICATION), [{ programAddress, data: memo }])
@@ -60,7 +60,7 @@ const EACH_PASSED = ['passed', 'passed', 'passed', 'passed', 'passed', 'not_chec
 
 describe('a node of the primary chain', () => {
   it.each(MEMO_PROGRAMS)(
-    'CLI-03 ANCH-01 shows an anchor by %s as pending, confirmed and final',
+    'CLI-03 ANCH-01 proves an anchor by %s as pending, confirmed and final',
     async (memoProgram) => {
       const anchored = await publish(memoProgram)
       expect((await onlineValues(anchored))[0]).toBe('failed')
@@ -71,13 +71,13 @@ describe('a node of the primary chain', () => {
     },
   )
 
-  it('CLI-03 shows that a transaction carries another payload', async () => {
+  it('CLI-03 reveals that a transaction has another payload', async () => {
     const anchored = await publish(MEMO_PROGRAMS[1]!, utf8('something else'))
     chain.clock.time += 12_800
     expect(await onlineValues(anchored)).toEqual(EACH_PASSED.with(2, 'failed'))
   })
 
-  it('SAS-09 shows that no registry record was written', async () => {
+  it('SAS-09 reveals that no registry record was written', async () => {
     const { anchor, ...rest } = await publish(MEMO_PROGRAMS[1]!)
     chain.clock.time += 12_800
     const values = await onlineValues({ ...rest, anchor: { ...anchor, type: 'chain_sas_v1', sas: place() } })

@@ -40,7 +40,7 @@ export async function packBytes(name: string): Promise<Uint8Array> {
   return new Uint8Array(await response.arrayBuffer())
 }
 
-/** Throws when the bundle is refused. */
+/** Throws if the bundle is refused. */
 export async function verified(chunks: Chunks, given: Given = {}): Promise<VerifiedBundle> {
   const verification = await verifyBundle(chunks, given)
   if (verification.refused) throw new Error(verification.refused.why)
@@ -87,7 +87,7 @@ interface Recorded {
   error?: { message: string }
 }
 
-/** A node that knows the recorded answers and no others. */
+/** A node that only has the recorded answers. */
 function recordedNode(answers: readonly Recorded[]): Rpc {
   return async (method, params) => {
     const question = JSON.stringify([method, params])

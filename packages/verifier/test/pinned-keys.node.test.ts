@@ -1,4 +1,4 @@
-// Lists of signing keys, with endorsements and revocations, as verifiers pin and follow them.
+// Lists of signing keys with endorsements and revocations, which verifiers pin and follow.
 
 import { problemWith } from '@svc/devnet/properties/made-up-input'
 import { json, must, text } from '@svc/devnet/properties/rules'
@@ -24,9 +24,9 @@ it('T-129 T-52 no made-up input breaks the rules of lists of keys', async () => 
   const pinnedKeys = pinned.ok ? pinned.keys : []
   const followedFrom = (list: Json) => followedKeys({ pinnedKeys }, list).keys.map(({ publicKeyHex }) => publicKeyHex)
   const genuine = new Set([...inBundles, ...lists].flatMap((list) => followedFrom(JSON.parse(list))))
-  // One key instead of another in all places, which no change of one place makes.
-  const stranger = toHex(ed25519Signer(new Uint8Array(32).fill(99)).publicKey)
-  const forged = inBundles.flatMap((list) => [...genuine].map((key) => inPlaceOf(key, stranger, list)))
+  // Replaces a key everywhere, which no change in a single place can do.
+  const unknownKey = toHex(ed25519Signer(new Uint8Array(32).fill(99)).publicKey)
+  const forged = inBundles.flatMap((list) => [...genuine].map((key) => inPlaceOf(key, unknownKey, list)))
   expect(
     await problemWith({
       examples: [...seeds, ...new Set(forged)],
@@ -41,7 +41,7 @@ it('T-129 T-52 no made-up input breaks the rules of lists of keys', async () => 
         if (read.ok) {
           must(
             read.keys.every(({ publicKeyHex }) => /^[0-9a-f]{64}$/.test(publicKeyHex)),
-            'pins what is no key',
+            'pins text that is not a key',
           )
           const { changes, recovery, keys } = read
           followedKeys({ pinnedKeys: keys, listed: { changes, recovery } }, null)
@@ -51,7 +51,7 @@ it('T-129 T-52 no made-up input breaks the rules of lists of keys', async () => 
         for (const key of followedFrom(list))
           must(
             genuine.has(key) || pinnedKeys.some((pin) => pin.publicKeyHex === key),
-            'follows a key that nobody endorsed',
+            'follows a key that is not endorsed',
           )
       },
     }),

@@ -25,7 +25,7 @@ describe('pinned keys', () => {
     },
   )
 
-  it('CLI-01 VER-17 can be given as the list that gateways publish', () => {
+  it('CLI-01 VER-17 can be given as a list that gateways publish', () => {
     expect(readPinnedKeys(JSON.stringify(list))).toEqual({
       ok: true,
       keys: list.keys.map(({ use }) => ({ ...unbounded, publicKeyHex: hex, use })),
@@ -33,7 +33,7 @@ describe('pinned keys', () => {
     })
   })
 
-  it('ADD-07 keep the period of a retired key', () => {
+  it('ADD-07 include the period of a retired key', () => {
     const period = { status: 'retired', valid_from: '2026-01-01T00:00:00Z', valid_to: '2026-06-12T00:00:00.000Z' }
     expect(readPinnedKeys(listWith(period))).toMatchObject({
       ok: true,
@@ -50,9 +50,9 @@ describe('pinned keys', () => {
     ['a point that is not on the curve', `02${'00'.repeat(31)}`, 'not an Ed25519 public key'],
     ['another schema', JSON.stringify({ ...list, schema: 'x' }), 'schema'],
     ['an empty list', JSON.stringify({ ...list, keys: [] }), 'no key'],
-    ['a key twice in one object', `{"schema":"x",${JSON.stringify(list).slice(1)}`, 'stands twice'],
+    ['a key twice in one object', `{"schema":"x",${JSON.stringify(list).slice(1)}`, 'occurs twice'],
     ['a key that is not in hex', listWith({ public_key_hex: 7 }), 'not an Ed25519 public key'],
-    ['the id of another key', listWith({ key_id: 'ed25519:0000000000000000' }), 'another key_id'],
+    ['the id of another key', listWith({ key_id: 'ed25519:0000000000000000' }), 'does not match it'],
     ['another algorithm', listWith({ alg: 'rsa' }), 'alg'],
     ['an unknown status', listWith({ status: 'compromised' }), 'status'],
     ['an invalid time', listWith({ valid_to: 'yesterday' }), 'not a time'],

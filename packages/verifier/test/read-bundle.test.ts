@@ -32,14 +32,14 @@ async function read(chunks: Iterable<Uint8Array>) {
 }
 
 describe('reading a bundle', () => {
-  it('MERK-11 CLI-05 refuses a filename with a colon, even where root and signature are right', async () => {
+  it('MERK-11 CLI-05 refuses a filename with a colon, even if root and signature are valid', async () => {
     const [file] = listedFiles(1)
     const bundle = bundleOf([{ ...file!, filename: 'a:1:b' }])
     const refused = await read([utf8(JSON.stringify(bundle))]).catch((error) => error)
     expect(refused).toMatchObject({ name: 'RefusedBundle', code: 'colon_in_filename' })
   })
 
-  it('MERK-04 finds the same files and parts for any chunks, any order of keys and files, and any spaces', async () => {
+  it('MERK-04 returns the same files and parts for any chunks, order of keys and files, and white space', async () => {
     await fc.assert(
       fc.asyncProperty(anyFiles, chunkSizes, spaces, fc.nat({ max: 10 }), async (listed, sizes, space, turn) => {
         const bundle = bundleOf(listed)
@@ -71,7 +71,7 @@ describe('reading a bundle', () => {
     expect(parts.files.manifestDigest).toBe(parts.envelope && Object(parts.envelope.body).manifest_digest)
   })
 
-  it('T-129 takes 32 levels of the whole document, also within a file entry', async () => {
+  it('T-129 accepts 32 levels in the whole document, including those within a file entry', async () => {
     const text = JSON.stringify(bundleOf(listedFiles(2)))
     const nested = (levels: number) => `"x":${'['.repeat(levels)}${']'.repeat(levels)},`
     const [inDocument, inEntry] = ['{', '{"filename"'].map((place) => text.indexOf(place) + 1) as [number, number]
@@ -94,7 +94,7 @@ describe('reading a bundle', () => {
     ['64 kB of one file', `{"files":[{"filename":"${'a'.repeat(70_000)}"`],
     ['a row that never ends', `{"files":[{"x":${'['.repeat(200_000)}`],
     ['a megabyte beside the files', `{"x":"${'a'.repeat(1_200_000)}"}`],
-  ])('ADD-05 refuses more than it may hold in memory: %s', async (_, text) => {
+  ])('ADD-05 refuses more than fits its memory limits: %s', async (_, text) => {
     await expect(read([utf8(text)])).rejects.toMatchObject({ code: 'too_large' })
   })
 })

@@ -1,4 +1,4 @@
-// Receipts by themselves, as the verifier reads them.
+// Receipts without a bundle.
 
 import { problemWith } from '@svc/devnet/properties/made-up-input'
 import { must } from '@svc/devnet/properties/rules'
@@ -45,7 +45,7 @@ it('T-129 T-52 no made-up input breaks the rules of receipts', async () => {
         if (!receipt) return
         const facts = receiptFacts(receipt, bundle)
         const isSigned = facts.receipt_signature_valid.value === 'passed'
-        if (isSigned) must(genuine.has(signedIn(receipt)) || !isOurs(receipt), 'believes a receipt that was not signed')
+        if (isSigned) must(genuine.has(signedIn(receipt)) || !isOurs(receipt), 'accepts a receipt that was not signed')
       },
     }),
   ).toBeNull()
@@ -55,7 +55,7 @@ function isOurs({ receipt_signer_pubkey }: { receipt_signer_pubkey: string }): b
   return receipt_signer_pubkey === Buffer.from(signer.publicKey).toString('hex')
 }
 
-/** All but what the signature leaves out. */
+/** The signed fields. */
 function signedIn({ ...receipt }: object): string {
   const left = Object.entries(receipt).filter(
     ([name]) => !['result_hash', 'receipt_sig', 'receipt_signer_pubkey'].includes(name),

@@ -11,11 +11,11 @@ const RECEIPT = {
 }
 
 describe('a receipt', () => {
-  it('CLI-05 is read whatever else it has', () => {
+  it('CLI-05 is read with any other fields', () => {
     expect(readReceipt(utf8(JSON.stringify({ ...RECEIPT, more: [1] })))).toEqual({ ...RECEIPT, more: [1] })
   })
 
-  it('T-129 is none where a text is missing, or has no UTF-8', () => {
+  it('T-129 is not read if a text is missing or has no UTF-8', () => {
     for (const field of Object.keys(RECEIPT)) {
       for (const value of [undefined, null, 7, ['x'], '\ud800'])
         expect(readReceipt(utf8(JSON.stringify({ ...RECEIPT, [field]: value }))), field).toBeNull()

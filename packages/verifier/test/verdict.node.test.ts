@@ -27,7 +27,7 @@ describe('the verdict', () => {
     for (const name of names.split(' ')) expect(await verdictOfCase(name), name).toBe(verdict)
   })
 
-  it('CLI-04 EVID-19 does not trust the keys that a bundle brings along', async () => {
+  it('CLI-04 EVID-19 does not trust keys in the bundle', async () => {
     const public_key_hex = toHex(SIGNER.publicKey)
     const signing_keys = { keys: [{ public_key_hex, use: 'evidence-envelope', status: 'active' }] }
     const bundle = { ...bundleOf(listedFiles(3)), signing_keys }
@@ -35,7 +35,7 @@ describe('the verdict', () => {
     expect(verdictOf(verification.refused ? null : verification.facts)).toBe('signer_unknown')
   })
 
-  it('CLI-04 EVID-19 is verified only if nothing failed, files are proven, and a pinned key has signed', () => {
+  it('CLI-04 EVID-19 is verified only if nothing failed, files are proven, and a pinned key signed', () => {
     const fact = fc.constantFrom<Fact>(PASSED, failed('no'), notChecked('not asked'), unavailable('no answer'))
     const names = [...BUNDLE_FACTS, ...RECEIPT_FACTS]
     const someFacts = fc.dictionary(fc.constantFrom<string>(...names), fact, { maxKeys: names.length })

@@ -15,9 +15,9 @@ const verified = (bundle: object, given: Given = {}) => verifiedChunks([utf8(JSO
 const values = ({ facts }: VerifiedBundle) =>
   Object.fromEntries(Object.entries(facts).map(([name, fact]) => [name, fact.value]))
 
-/** The conformance pack comes from this project. These bundles come from another implementation. */
+/** Unlike the conformance pack, these bundles come from another implementation. */
 describe('bundles of another implementation', () => {
-  it('EVID-19 EVID-20 pass under their pinned key in version 2', async () => {
+  it('EVID-19 EVID-20 pass with their pinned key in version 2', async () => {
     const verification = await verified(v2, pinned)
     expect(values(verification)).toEqual({
       ...Object.fromEntries(OFFLINE_FACTS.map((name) => [name, 'passed'])),
@@ -34,7 +34,7 @@ describe('bundles of another implementation', () => {
     })
   })
 
-  it('T-40 in version 1 leave open whether a retired key signed in time, since they do not sign the time', async () => {
+  it('T-40 in version 1 leave the key of a retired signer unchecked, because they do not sign the time', async () => {
     const listed = (period: object) => {
       const { public_key_hex, issuer_key_id: key_id } = statementKey
       const key = { key_id, alg: 'ed25519', public_key_hex, use: 'attestation', status: 'active', ...period }
@@ -49,7 +49,7 @@ describe('bundles of another implementation', () => {
     expect(await keyPinned({})).toMatchObject({ value: 'passed' })
   })
 
-  it('EVID-17 fail under a tag of another length', async () => {
+  it('EVID-17 fail with a tag of another length', async () => {
     const { facts } = await verified(v2, { ...pinned, domainTag: 'SVC_CONTENT_ENVELOPE_V2' })
     expect(facts.signature_valid).toMatchObject({ value: 'failed', why: expect.stringContaining('25') })
   })

@@ -17,7 +17,7 @@ describe.each(['anchor-memo', 'anchor-memo-v4', 'anchor-fee-paid-by-other'])('th
     expect(instructions).toEqual([{ program: expect.stringMatching(/^Memo/), data: expect.anything() }])
   })
 
-  it('CLI-03 is refused when it is truncated or has extra bytes', () => {
+  it('CLI-03 is refused if it is truncated or has extra bytes', () => {
     for (let end = 0; end < bytes.length; end++)
       expect(readWireTransaction(bytes.subarray(0, end)), `${end}`).toBeNull()
     expect(readWireTransaction(Uint8Array.of(...bytes, 0))).toBeNull()
@@ -35,7 +35,7 @@ describe.each(['anchor-memo', 'anchor-memo-v4', 'anchor-fee-paid-by-other'])('th
   })
 })
 
-it('CLI-03 random bytes are refused as a transaction', () => {
+it('CLI-03 random bytes are not read as a transaction', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 400 }), (any) => {
       expect(readWireTransaction(any)).toBeNull()

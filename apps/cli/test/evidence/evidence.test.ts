@@ -165,7 +165,7 @@ describe('evidence', () => {
       [['--format', 'dsse', '--file', 'nowhere.txt'], 'FILE_NOT_ATTESTED'],
       [['--from', path('whole.json')], '--from needs --redact'],
       [['--redact', '--file', 'nowhere.txt'], 'lists no "nowhere.txt"'],
-      [['--redact', '--from', path('redacted.json')], 'redacted already'],
+      [['--redact', '--from', path('redacted.json')], 'already redacted'],
       [['--redact', '--from', path('missing.json')], 'cannot be read'],
       [['--redact', '--from', path('attested/a.txt')], 'not a bundle'],
       [['--redact', '--from', path('whole.json'), '--statement', '1'], 'leave out'],

@@ -136,8 +136,11 @@ describe('the first line of svc verify', () => {
     ['folder-changed', 'FAILED: readme.txt differs (files_match)'],
     ['folder-missing', 'FAILED: readme.txt is missing (files_match)'],
     ['keys-of-stranger', 'FAILED: key_pinned: the key that signed is not among the pinned keys'],
-    ['list-renamed', /^FAILED: merkle_root_matches: the files have another Merkle root .*; also envelope_binds/],
-    ['list-empty', /^FAILED: this bundle cannot be checked: .* at least one file \(empty_file_list\)/],
+    [
+      'list-renamed',
+      /^FAILED: merkle_root_matches: the Merkle root of the files is not that of the commitment; also envelope_binds/,
+    ],
+    ['list-empty', /^FAILED: not a bundle that can be checked: .* at least one file \(empty_file_list\)/],
     ['node-tx-failed', 'FAILED: anchor_tx_succeeded: the transaction failed'],
   ])('EVID-19 ADD-37 says for %s what was verified or what failed, and no more', async (name, line) => {
     const shown = await lineOfCase(name)

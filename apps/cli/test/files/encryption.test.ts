@@ -116,7 +116,7 @@ describe('encrypted with the wallet', () => {
     const cut = (await readFile(path('whole', 'large.age'))).subarray(0, 200_000)
     await ok('put', await home.write('damaged', { 'cut-off.age': cut }), ...locker)
     const got = await home.svc(['get', 'cut-off', '--decrypt', ...locker, '-o', path('partly')])
-    expect(got).toMatchObject({ exitCode: 1, stdout: includes('cut off or was changed') })
+    expect(got).toMatchObject({ exitCode: 1, stdout: includes('truncated or was changed') })
     expect(await readdir(path('partly'))).toEqual([])
   })
 })
@@ -189,17 +189,17 @@ describe('encrypted with other keys', () => {
     expect((await ok('cat', 'piped.txt', '--passphrase-file', passphrase, ...locker)).stdout).toBe('piped')
     const other = await secretFile('other-passphrase', 'wrong horse')
     const wrong = await home.svc(['cat', 'piped.txt', '--passphrase-file', other, ...locker])
-    expect(wrong).toMatchObject({ stdout: '', ...exits(1, 'none that was given fits') })
+    expect(wrong).toMatchObject({ stdout: '', ...exits(1, 'none of the given ones fits') })
   })
 
-  it('T-59 never sends the files of keys, and refuses those that others can read', async () => {
+  it('T-59 never sends the files of keys, and refuses those that other users can read', async () => {
     const folder = path('with-key')
     await mkdir(folder)
     await writeFile(join(folder, 'age.key'), newIdentity(), { mode: 0o600 })
     const put = ['put', folder, ...(await newLocker()), '--identity']
     expect((await home.svc([...put, join(folder, 'age.key')])).stderr).toContain('age.key (it holds your keys)')
     await writeFile(path('open.key'), newIdentity(), { mode: 0o644 })
-    expect(await home.svc([...put, path('open.key')])).toMatchObject(exits(1, 'others can read'))
+    expect(await home.svc([...put, path('open.key')])).toMatchObject(exits(1, 'other users can read'))
   })
 
   it.each([

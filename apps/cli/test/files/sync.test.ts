@@ -166,7 +166,7 @@ describe('svc sync from the locker', () => {
       lie: (body: { urls: object[] }) => ({ ...body, urls: body.urls.slice(1) }),
     })
     const { exitCode, stdout } = await svc('sync', ':', work(), '--delete', '--yes')
-    expect([exitCode, stdout]).toEqual([3, includes('says nothing about it')])
+    expect([exitCode, stdout]).toEqual([3, includes('does not mention it')])
     expect(await found()).toEqual(['mine', 'sub/b', 'sub/c'])
   })
 

@@ -58,10 +58,10 @@ describe('the server at start', () => {
   it('rejects a wallet file that others can read or that has no key, and does not print its contents', async () => {
     const SVC_WALLET = await desk.keyFile('poem', 'my secret poem')
     const { code, stderr } = await start({ SVC_WALLET }).ended
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/holds neither a Solana keypair/)])
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/contains neither a Solana keypair/)])
     expect(stderr).not.toContain('secret')
     await chmod(SVC_WALLET, 0o644)
-    expect((await start({ SVC_WALLET }).ended).stderr).toMatch(/others can read .*chmod 600/s)
+    expect((await start({ SVC_WALLET }).ended).stderr).toMatch(/other users can read .*chmod 600/s)
   })
 
   it('CFG-01 reports all problems of the settings at once', async () => {

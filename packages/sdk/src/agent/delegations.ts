@@ -20,12 +20,12 @@ import { journalEntry } from '../journal.ts'
 import { lockerOf } from '../lockers.ts'
 import { checkFindings, requireContinued } from './findings.ts'
 
-/** The signer's subscription and all delegations, past ones included. */
+/** Reads the signer's subscription and all delegations, including past ones. */
 export async function delegations(context: Context, signal?: AbortSignal): Promise<DelegationList> {
   return (await call(context, listDelegations, { signal })).body
 }
 
-/** One delegation with its whole log. The log must be signed, without gaps, and continue what was read before. */
+/** Reads a delegation with its complete log. The log must be signed, without gaps, and continue the log read before. */
 export async function delegation(context: Context, delegation_id: string, signal?: AbortSignal): Promise<Delegation> {
   const log: Finding[] = []
   for (let after = 0; ; ) {
@@ -34,28 +34,29 @@ export async function delegation(context: Context, delegation_id: string, signal
     // Without this check the log might never end.
     if (log.length > body.findings) throw new UntrueAnswer(`the log has more entries than ${body.findings}`)
     if (body.next_after === undefined) {
-      const whole = { ...body, log }
-      await requireWhole(context, delegation_id, whole)
-      return whole
+      const complete = { ...body, log }
+      await requireComplete(context, delegation_id, complete)
+      return complete
     }
     const last = body.log.at(-1)?.sequence ?? 0
-    if (body.next_after !== last || last <= after) throw new UntrueAnswer('the log does not continue where it was left')
+    if (body.next_after !== last || last <= after)
+      throw new UntrueAnswer('the next page of the log does not follow the previous one')
     after = last
   }
 }
 
-async function requireWhole(context: Context, delegationId: string, delegation: Delegation): Promise<void> {
+async function requireComplete(context: Context, delegationId: string, delegation: Delegation): Promise<void> {
   const { log, findings, locker_id } = delegation
-  if (delegation.delegation_id !== delegationId) throw new UntrueAnswer('the delegation is another one')
+  if (delegation.delegation_id !== delegationId) throw new UntrueAnswer('the answer is about another delegation')
   const isOfOthers = log.some((entry) => entry.delegation_id !== delegationId || entry.locker_id !== locker_id)
-  if (isOfOthers) throw new UntrueAnswer('the log is of another delegation')
-  if (log.length < findings) throw new UntrueAnswer(`the log has ${log.length} entries of ${findings}`)
+  if (isOfOthers) throw new UntrueAnswer('the log belongs to another delegation')
+  if (log.length < findings) throw new UntrueAnswer(`the log has only ${log.length} of ${findings} entries`)
   await checkFindings(context, log)
   await requireContinued(context, delegationId, log)
 }
 
 export interface EndedDelegation extends DelegationSummary {
-  /** Whether the key is the one that was delegated to with this journal. Of another one nobody knows whose it is. */
+  /** Whether the key is the one that was delegated to with this journal. Otherwise its owner is unknown. */
   is_known_key: boolean
 }
 
@@ -69,11 +70,13 @@ export async function endDelegation(
   const known = await delegatedTo(context, delegation_id).read()
   const isOther = known && (known.receipt_id !== body.receipt_id || known.agent_pubkey !== body.agent_pubkey)
   if (isOther || body.delegation_id !== delegation_id || body.locker_id !== lockerOf(body.receipt_id).locker_id)
-    throw new UntrueAnswer('the delegation that ended is another one, or had another key')
+    throw new UntrueAnswer('the ended delegation is another one, or has another key')
   return { ...body, is_known_key: known !== null }
 }
 
-/** Which key works on which locker. The agent could name any operator when a delegation ends. */
+/**
+ * The recorded key and locker of a delegation. Without it, the agent could name any operator when a delegation ends.
+ */
 function delegatedTo({ journal, baseUrl }: Context, delegationId: string) {
   return journalEntry<Pick<DelegateAnswer, 'receipt_id' | 'agent_pubkey'>>(
     journal,
@@ -96,9 +99,9 @@ export async function delegate(
   if (answer.status === 402) throw new NotSubscribed(answer.body)
   const { body } = answer
   if (body.receipt_id !== receiptId || body.locker_id !== locker.locker_id)
-    throw new UntrueAnswer('the delegation is of another locker')
+    throw new UntrueAnswer('the delegation is for another locker')
   if (!ed25519PublicKeyFromBase58(body.agent_pubkey) || body.next_step.body.pubkey !== body.agent_pubkey)
-    throw new UntrueAnswer('the delegation does not name one key to register')
+    throw new UntrueAnswer('the delegation does not name exactly one key to register')
   const { receipt_id, agent_pubkey } = body
   await delegatedTo(context, body.delegation_id).update((known) => known ?? { receipt_id, agent_pubkey })
   return body

@@ -22,14 +22,14 @@ export async function checkFindings(
   const [first] = findings
   if (!first) return
   if (findings.some(({ delegation_id }) => delegation_id !== first.delegation_id))
-    throw new UntrueAnswer('the log is of more than one delegation')
+    throw new UntrueAnswer('the log belongs to more than one delegation')
   if (first.sequence !== 1 || !isFindingChain(findings)) throw new UntrueAnswer('entries of the log are missing')
   for (const signer of new Set(findings.map(({ signer_pubkey }) => signer_pubkey))) {
     if (publicKeyHex === undefined) await requireTrusted(context, signer, 'the log')
     else if (signer !== publicKeyHex.toLowerCase()) throw new UntrueAnswer(`the log is signed by ${signer}`)
   }
   const forged = findings.find((finding) => !isSigned(finding))
-  if (forged) throw new UntrueAnswer(`the signature of entry ${forged.sequence} of the log does not hold`)
+  if (forged) throw new UntrueAnswer(`the signature of entry ${forged.sequence} of the log is invalid`)
 }
 
 function isSigned(finding: SignedFinding): boolean {
@@ -45,12 +45,12 @@ function isSigned(finding: SignedFinding): boolean {
 
 type LastRead = Pick<Finding, 'sequence' | 'digest'>
 
-/** Requires that the log continues the one that was read before, and records its end for the next time. */
+/** Requires that the log continues the one read before, and records its end for the next time. */
 export async function requireContinued(context: Context, delegationId: string, log: readonly Finding[]): Promise<void> {
   const entry = journalEntry<LastRead>(context.journal, `findings ${context.baseUrl} ${delegationId}`)
   const known = await entry.read()
   if (known && log[known.sequence - 1]?.digest !== known.digest)
-    throw new UntrueAnswer(`entry ${known.sequence} of the log is gone, or not what it was when it was last read`)
+    throw new UntrueAnswer(`entry ${known.sequence} of the log is missing or has changed since it was last read`)
   const last = log.at(-1)
   if (!last || last.sequence === known?.sequence) return
   // If another process has written meanwhile, its entry is just as valid.

@@ -20,7 +20,7 @@ import { hasTime, type Payable, payableLeg, requireSound } from '../purchases/qu
 
 export interface Subscribed {
   receipt: SignedReceipt
-  /** Its state after this purchase. */
+  /** The subscription after this purchase. */
   subscription: Subscription
 }
 
@@ -48,8 +48,8 @@ async function nextPayable(context: Context, intention: SubscribeIntention): Pro
   const { wallet, asset, signal, quote: shown } = intention
   const next = payableLeg(shown ?? (await quote(context, signal)), wallet, asset)
   if (hasTime(context, next, wallet.landsWithin)) return next
-  if (shown) throw new PaymentError('not_moved', 'the quote has too little time left: ask for a new one')
-  throw new PaymentError('not_moved', 'quotes of this service end sooner than a payment can land')
+  if (shown) throw new PaymentError('not_moved', 'the quote expires too soon: request a new one')
+  throw new PaymentError('not_moved', 'quotes of this service expire before a payment can land')
 }
 
 async function subscriptionOf(
@@ -59,14 +59,15 @@ async function subscriptionOf(
 ): Promise<Subscription> {
   const paid = { pay_req_id, pay_network: network, pay_asset }
   const answer = await showTransaction(context, paid, tx_hash, signal)
-  if (answer.receipt_id !== receipt_id) throw new UntrueAnswer('the receipt of this subscription is another one')
+  if (answer.receipt_id !== receipt_id)
+    throw new UntrueAnswer('the service answered with the receipt of another purchase')
   return answer.subscription
 }
 
 /** Gets the price of thirty days and the ways to pay it. A quote is free and not binding. */
 export async function quote(context: Context, signal?: AbortSignal): Promise<SubscriptionQuote> {
   const { body } = await call(context, requestSubscription, { signal })
-  if (!('accepts' in body)) throw new UntrueAnswer('the service answered a receipt to a request for a quote')
+  if (!('accepts' in body)) throw new UntrueAnswer('the service answered a quote request with a receipt')
   requireSound(body)
   if (body.extensions.svc.terms.subscription_days !== SUBSCRIPTION_DAYS)
     throw new UntrueAnswer('the quote is for something other than thirty days')
@@ -98,7 +99,7 @@ async function showTransaction(
   signal: AbortSignal | undefined,
 ): Promise<SubscriptionConfirmation> {
   const identity = context.signer?.address
-  if (identity === undefined) throw new TypeError('to confirm needs a client with a signer: the key that paid')
+  if (identity === undefined) throw new TypeError('confirm needs a client with a signer: the key that paid')
   const headers = { 'x402-tx': tx, [HEADER_IDENTITY]: identity }
   const { body } = await call(context, confirmSubscription, { body: paid, headers, signal })
   if (body.subscription.identity !== identity)

@@ -9,7 +9,7 @@ import type { AnyInput } from './input.ts'
 import { readJsonAnswer } from './read-answer.ts'
 import { filledPath, queryText } from './target.ts'
 
-/** Far more than an error has to say. */
+/** Far more than any error answer needs. */
 const ERROR_LIMITS = { maxBytes: 1_048_576, deadlineMs: 60_000 }
 
 /** Signs and sends one request. Returns the answer if the endpoint declares its status. */

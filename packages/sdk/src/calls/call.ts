@@ -1,4 +1,4 @@
-// One call of any endpoint, typed by its declaration, with the recovery rules of the interface.
+// Calls any endpoint, typed by its declaration, with the recovery rules of the interface.
 
 import type { Endpoint } from '@svc/api/endpoint'
 import { type Context, waitToRetry } from '../context.ts'
@@ -20,13 +20,13 @@ export async function call<E extends Endpoint>(
   return recovering(context, endpoint, input as AnyInput | undefined, read)
 }
 
-/** An operation that is one call: its input is that of the endpoint, its result the body of the answer. */
+/** An operation that is a single call: its input is the endpoint's input, and its result is the body of the answer. */
 export function answerOf<E extends Endpoint>(endpoint: E) {
   return async (context: Context, ...input: CallArguments<E>): Promise<Answer<E>['body']> =>
     (await call(context, endpoint, ...input)).body
 }
 
-/** Like `call`, but leaves the body unread, for answers that do not fit in memory. */
+/** Like `call`, but leaves the body unread, for answers that do not fit into memory. */
 export function open<E extends Endpoint>(
   context: Context,
   endpoint: E,
@@ -63,7 +63,7 @@ async function readBody(
   signal: AbortSignal | undefined,
 ): Promise<unknown> {
   if (contentType === undefined && isWebPage(response))
-    throw new NotThisService(`${baseUrl} answers with a web page, not like a service`)
+    throw new NotThisService(`${baseUrl} answers with a web page: it is not the address of a service`)
   try {
     if (contentType === '*/*') return new Uint8Array(await response.arrayBuffer())
     if (contentType !== undefined) return new TextDecoder().decode(await readAnswer(response))
@@ -71,12 +71,12 @@ async function readBody(
     if (isAnswer(responses[response.status], body)) return body
   } catch (cause) {
     signal?.throwIfAborted()
-    throw new NoAnswer(`the answer to ${name} broke off or cannot be read`, { cause })
+    throw new NoAnswer(`the answer to ${name} is incomplete or unreadable`, { cause })
   }
   throw new NotThisService(`${baseUrl} does not answer ${name} like a gateway`)
 }
 
-/** Services of other releases may have more fields, or a few less; the answers of other endpoints share one or two. */
+/** Accepts other releases, whose answers may have more or slightly fewer fields, but not answers of other endpoints. */
 function isAnswer(declared: Endpoint['responses'][number] | undefined, body: unknown): boolean {
   const { type, required = [] } = (declared ?? {}) as { type?: unknown; required?: string[] }
   if (type !== 'object') return true

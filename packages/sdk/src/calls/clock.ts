@@ -3,7 +3,7 @@ import { type Context, gatewayNow } from '../context.ts'
 import { attempt } from './attempt.ts'
 import { readJsonAnswer } from './read-answer.ts'
 
-/** Asks for the service's time, because pages of other origins cannot read the Date header. */
+/** Requests the service's time, because pages of other origins cannot read the Date header. */
 export async function learnClock(context: Context, signal?: AbortSignal): Promise<void> {
   const response = await attempt(context, health, { signal })
   const { time } = (await readJsonAnswer(response).catch(() => ({}))) as { time?: string }

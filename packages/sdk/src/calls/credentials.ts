@@ -52,7 +52,7 @@ async function signed(
   const bytes = encodeEnvelope({
     v: 1,
     ...ids,
-    // Without it a service could send the envelope on to another one.
+    // Without `aud`, a service could forward the envelope to another one.
     ...(!isTiedBy(ids, context) && { aud: context.baseUrl }),
     nonce: toHex(randomBytes(16)),
     iat,

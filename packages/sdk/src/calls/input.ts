@@ -3,8 +3,8 @@
 import type { Body, Endpoint, Params, Query, ResponseBody } from '@svc/api/endpoint'
 
 /**
- * Options of any call besides the input that its endpoint declares. An alias is written out in the published types of
- * methods; an interface would have to be exported.
+ * Options of any call besides the input that its endpoint declares. This is an alias because the published types of
+ * methods inline it; an interface would have to be exported.
  */
 type CallExtras = {
   /** The token of an upload session, of an identity provider or of internal callers, if the endpoint needs one. */
@@ -34,7 +34,7 @@ type BodyOf<E extends Endpoint, Status extends keyof E['responses']> = E extends
   ? Uint8Array
   : ResponseBody<Omit<Endpoint, 'responses'> & { responses: Pick<E['responses'], Status> }>
 
-/** One member for each status that the endpoint declares; a call throws for any other. */
+/** One member for each status that the endpoint declares. A call throws for any other status. */
 export type Answer<E extends Endpoint> = {
   [Status in keyof E['responses']]: { status: Status; body: BodyOf<E, Status>; headers: Headers }
 }[keyof E['responses']]

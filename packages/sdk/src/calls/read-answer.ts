@@ -1,12 +1,12 @@
-// The body of an answer that is held in memory, from a service that may send without end, or a byte now and then.
+// Reads the body of an answer into memory, with limits against services that send endlessly or too slowly.
 
 import { readAtMost, TooManyBytes } from '@svc/protocol/read-at-most'
 
-/** What a text of JavaScript engines can have. */
+/** The maximum length of a string in JavaScript engines. */
 const MAX_BYTES = 2 ** 29 - 24
 const DEADLINE_MS = 600_000
 
-/** The answer has more bytes than it may have, or takes too long. */
+/** The answer exceeds its maximum length or time. */
 export class EndlessAnswer extends Error {
   override name = 'EndlessAnswer'
 }

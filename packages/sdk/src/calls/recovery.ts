@@ -14,7 +14,7 @@ const FIRST_PAUSE_MS = 500
 /** Longer waits are left to the caller. */
 const LONGEST_PAUSE_SECONDS = 60
 
-/** A restored database asks for such a wait; its operator heals it. One that is only being checked asks for seconds. */
+/** A gateway whose database was restored requests this wait, and needs its admin. During a mere check it is seconds. */
 const HEALED_BY_HAND_SECONDS = 60
 
 type Failure = GatewayError | NoAnswer
@@ -41,7 +41,7 @@ export function createRecovery(context: Context, endpoint: Endpoint, input: AnyI
     if (isGatewayError(failure, 'EXPIRED_ENVELOPE', 'ENVELOPE_NOT_YET_VALID')) {
       return once('clock') && (await learnsClock()) ? 0 : null
     }
-    // A proxy sent the request twice: the first one, whose answer is lost, used the nonce.
+    // A proxy sent the request twice: the first one, whose answer is lost, has used the nonce.
     if (isGatewayError(failure, 'NONCE_REPLAYED')) return mayRepeat && once('nonce') ? 0 : null
     if (isByEnvelope && isGatewayError(failure, 'validation_error')) return once('envelope') ? 0 : null
     if (failure instanceof GatewayError && !isFromProxy(failure)) return requestedPause(failure, mayRepeat, attempts)
@@ -49,7 +49,7 @@ export function createRecovery(context: Context, endpoint: Endpoint, input: AnyI
   }
 }
 
-/** Timeouts take minutes, so they are not retried; nor is what would fail in the same way. */
+/** Timeouts take minutes, so they are not retried. Errors that would repeat are not retried either. */
 function isFinal(failure: Failure): boolean {
   const code = networkErrorCode(failure.cause)
   const isTimeout = code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT'
@@ -57,7 +57,7 @@ function isFinal(failure: Failure): boolean {
   return isTimeout || isEndless || isLastingError(failure.cause) || failure instanceof NotThisService
 }
 
-/** The answer of a proxy that could not reach the gateway. */
+/** Whether a proxy answered because it could not reach the gateway. */
 function isFromProxy({ status, code }: GatewayError): boolean {
   return status >= 500 && code === `http_${status}`
 }
@@ -74,14 +74,14 @@ function requestedPause(
   return retryAfter <= LONGEST_PAUSE_SECONDS ? retryAfter * 1000 : null
 }
 
-/** Of one who would rather decide than wait. */
+/** For callers who prefer an error over a long wait. */
 const STORAGE_PAUSE_MS = 2000
 
 function storagePause(context: Context, { retryAfter }: GatewayError, attempts: number): number | null {
   if (context.storagePatience === 'endless')
     return jittered(1000 * Math.min(retryAfter ?? 5 * attempts, LONGEST_PAUSE_SECONDS))
-  if (attempts === 1 && !context.isStorageGivenUp) return jittered(STORAGE_PAUSE_MS)
-  context.isStorageGivenUp = true
+  if (attempts === 1 && !context.isStorageAbandoned) return jittered(STORAGE_PAUSE_MS)
+  context.isStorageAbandoned = true
   return null
 }
 
@@ -89,7 +89,7 @@ export function growingPause(attempts: number): number {
   return jittered(FIRST_PAUSE_MS * 2 ** (attempts - 1))
 }
 
-/** Varies a wait by a fifth, so that clients refused at the same time do not retry at the same time. */
+/** Varies a wait by a fifth, so that clients that were refused together do not retry together. */
 export function jittered(ms: number): number {
   return ms * (0.8 + 0.4 * Math.random())
 }

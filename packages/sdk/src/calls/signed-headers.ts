@@ -11,7 +11,7 @@ export interface RequestToSign {
   path: string
   ops: EnvelopeAuth['ops']
   body: Uint8Array
-  /** Left out where the request is about none. */
+  /** Omitted if the request is not about a locker. */
   locker_id?: string
   receipt_id?: string
 }

@@ -2,7 +2,7 @@
 
 import { readPublicly } from '@svc/api/transfers'
 
-/** Each value is one segment; `{+name}` takes the rest of the path with its slashes. */
+/** Each value is one segment, except that `{+name}` is the rest of the path with its slashes. */
 export function filledPath(template: string, params: Readonly<Record<string, string>> = {}): string {
   return template.replace(/\{(\+?)(\w+)\}/g, (_, rest: string, name: string) => {
     const value = params[name]
@@ -25,7 +25,7 @@ export function queryText(query: Readonly<Record<string, unknown>> = {}): string
   return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs)}`
 }
 
-/** The public URL of a file. `id` is what opens the public link: the receipt id, unless the owner has rotated it. */
+/** The public URL of a file. `id` is that of the public link: the receipt id, unless the owner has rotated the link. */
 export function publicUrl(gatewayUrl: string, id: string, filename: string): string {
   return gatewayUrl + filledPath(readPublicly.path, { receipt_id: id, filename })
 }

@@ -1,5 +1,5 @@
 import { DecryptionError } from '../errors.ts'
 
 export function damaged(what: string): DecryptionError {
-  return new DecryptionError('damaged', `this is not a whole age file: ${what}`)
+  return new DecryptionError('damaged', `this is not a complete age file: ${what}`)
 }

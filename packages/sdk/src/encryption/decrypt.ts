@@ -1,4 +1,4 @@
-// Decrypts downloads and files. Readers get verified bytes only, and an error where the rest is missing.
+// Decrypts downloads and files. Readers receive only verified bytes, and an error if the rest is missing.
 
 import { concat } from '@svc/protocol/bytes'
 import { DecryptionError } from '../errors.ts'
@@ -10,7 +10,7 @@ import type { EncryptionKey } from './keys.ts'
 import { decryptPayload, NONCE_BYTES } from './payload.ts'
 import { SCRYPT } from './recipients.ts'
 
-/** A key for each recipient takes about a hundred bytes. */
+/** The stanza of a recipient takes about a hundred bytes. */
 const MAX_HEADER_BYTES = 256 * 1024
 
 /** The plaintext of an age file. Rejects before the first byte if no key fits. */
@@ -52,13 +52,13 @@ async function unwrapped({ stanzas }: Header, keys: readonly Pick<EncryptionKey,
   }
   throw new DecryptionError(
     'wrong_key',
-    isLocked ? 'it is encrypted with a passphrase, and none that was given fits' : 'it is encrypted for another key',
+    isLocked ? 'it is encrypted with a passphrase, and none of the given ones fits' : 'it is encrypted for another key',
   )
 }
 
-/** A download whose beginning was looked at. */
+/** A download whose first bytes have been inspected. */
 export interface SniffedDownload extends Download {
-  /** Whether the bytes are those of an age file. The name is not asked. */
+  /** Whether the bytes are an age file, regardless of the name. */
   isEncrypted: boolean
 }
 
@@ -78,7 +78,7 @@ export async function sniffed(download: Download): Promise<SniffedDownload> {
   }
 }
 
-/** The plaintext of a download. Its hash is that of the ciphertext, which is checked as well. */
+/** The plaintext of a download. Its hash is that of the ciphertext, which is also verified. */
 export async function decryptedDownload(download: Download, keys: readonly EncryptionKey[]): Promise<Download> {
   const ciphertext = chunksOf(download.stream)
   const { stream, bytes } = readable(await decrypted(ciphertext, keys), () => ciphertext.return(undefined))
@@ -88,7 +88,7 @@ export async function decryptedDownload(download: Download, keys: readonly Encry
     stream,
     bytes,
     start: 0,
-    // The ciphertext is checked from its first byte, so plaintext that was kept does not help.
+    // The ciphertext is verified from its first byte, so saved plaintext does not help.
     async resume() {
       await stream.cancel().catch(() => {})
       return decryptedDownload(await download.resume(memorySource(new Uint8Array())), keys)
@@ -102,7 +102,7 @@ function readable(chunks: AsyncGenerator<Uint8Array>, closeSource: () => Promise
 }
 
 interface BufferedReader {
-  /** The next bytes, which stay; fewer only at the end. */
+  /** The next bytes, without consuming them. Fewer only at the end. */
   peek(length: number): Promise<Uint8Array>
   take(length: number): Promise<Uint8Array>
   rest(): AsyncGenerator<Uint8Array>

@@ -1,5 +1,5 @@
-// Encrypts sources of uploads. The ciphertext follows from the key, the filename and the content, so that an upload can
-// be resumed and an unchanged file be skipped by anybody who has the key. Nobody else can tell anything from it.
+// Encrypts sources of uploads. The ciphertext is derived from the key, the filename and the content, so that any holder
+// of the key can resume an upload and skip an unchanged file. To anyone else it reveals nothing.
 
 import { hkdf } from '@noble/hashes/hkdf.js'
 import { sha256 } from '@noble/hashes/sha2.js'
@@ -30,7 +30,7 @@ export async function encrypted(
   return { size: sizeOf(source, headerBytes), isRepeatable: false, open: () => open(source.open()) }
 }
 
-/** Read once, so that a file that changes meanwhile does no harm. */
+/** Reads the source once, so that a file that changes meanwhile does no harm. */
 async function encryptedInMemory(source: Source, filename: string, key: EncryptionKey): Promise<Source> {
   const plaintext = await readWhole(source)
   const { open } = await sealerOf(key, await derivationOf(key, filename, sha256Hex(plaintext)))
@@ -40,7 +40,7 @@ async function encryptedInMemory(source: Source, filename: string, key: Encrypti
   return { ...memorySource(ciphertext), contentHash: withPrefix(sha256Hex(ciphertext)) }
 }
 
-/** Ciphertext is compared in pieces of this size before it leaves. */
+/** Ciphertext is compared in pieces of this size before it is sent. */
 const SEGMENT_BYTES = SMALL_FILE_BYTES
 
 async function encryptedRepeatably(
@@ -54,14 +54,14 @@ async function encryptedRepeatably(
   const { open, headerBytes } = await sealerOf(key, await derivationOf(key, filename, plaintextHash))
   const digests: string[] = []
   const reread = sha256Stream()
-  const whole = sha256Stream()
+  const total = sha256Stream()
   for await (const segment of inParts(open(hashed(read(), reread)), SEGMENT_BYTES)) {
     digests.push(sha256Hex(segment))
-    whole.update(segment)
+    total.update(segment)
   }
   if (reread.hex() !== plaintextHash) throw changed()
 
-  /** Other content under the same key would show what both have in common, so it must not leave. */
+  /** Changed content with the same key would reveal what both contents share, so it must not be sent. */
   async function* verified(): AsyncGenerator<Uint8Array> {
     let index = 0
     for await (const segment of inParts(open(read()), SEGMENT_BYTES)) {
@@ -72,7 +72,7 @@ async function encryptedRepeatably(
   }
 
   const size = sizeOf(source, headerBytes)
-  return { size, isRepeatable: true, contentHash: withPrefix(whole.hex()), open: verified }
+  return { size, isRepeatable: true, contentHash: withPrefix(total.hex()), open: verified }
 }
 
 function changed(): Error {
@@ -103,7 +103,7 @@ function sizeOf({ size }: Source, headerBytes: number): number | null {
   return size === null ? null : headerBytes + payloadSize(size)
 }
 
-/** Everything random in an age file, for one content under one name and key. */
+/** Derives all random values of an age file from its content, name and key. */
 async function derivationOf(key: EncryptionKey, filename: string, plaintextHash: string): Promise<Derive> {
   const info = utf8(JSON.stringify([filename, ...key.recipients]))
   return derivationFrom(hkdf(sha256, await key.secret(), fromHex(plaintextHash) ?? undefined, info, 32))

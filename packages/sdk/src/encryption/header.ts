@@ -8,9 +8,9 @@ import { asciiBytes, equalBytes, utf8 } from '@svc/protocol/bytes'
 import { DecryptionError } from '../errors.ts'
 import { damaged } from './damaged.ts'
 
-/** The file key as one recipient can unwrap it. */
+/** The file key, wrapped for one recipient. */
 export interface Stanza {
-  /** The type, then its arguments. */
+  /** The type, followed by its arguments. */
   args: readonly string[]
   body: Uint8Array
 }
@@ -20,17 +20,17 @@ export interface Header {
   mac: Uint8Array
   /** The bytes that the MAC covers. */
   covered: Uint8Array
-  /** How many bytes it takes. */
+  /** The length of the header in bytes. */
   length: number
 }
 
 const VERSION_LINE = 'age-encryption.org/v1\n'
 const MAC_MARK = '---'
 const COLUMNS = 64
-/** Each may cost a key exchange, and anybody can write a header. */
+/** Each stanza may cost a key exchange, and headers are untrusted input. */
 const MAX_STANZAS = 1_000
 
-/** As many bytes show whether a file is encrypted. */
+/** The number of bytes that show whether a file is encrypted. */
 export const SNIFFED_BYTES = 34
 const ARMORED = '-----BEGIN AGE ENCRYPTED FILE-----'
 
@@ -53,12 +53,12 @@ function stanzaText({ args, body }: Stanza): string {
   return `-> ${args.join(' ')}\n${lines.join('\n')}\n`
 }
 
-/** Null if the header goes on beyond these bytes. */
+/** Null if the header continues beyond these bytes. */
 export function parseHeader(bytes: Uint8Array): Header | null {
   const text = latin1(bytes)
   if (text.startsWith(ARMORED))
     throw new DecryptionError('unsupported', 'the file is in the text form of age (armored): `age -d` reads it')
-  if (!text.startsWith(VERSION_LINE)) throw damaged('it does not begin as one')
+  if (!text.startsWith(VERSION_LINE)) throw damaged('its first line is wrong')
   // No line of a stanza begins with this mark.
   const mark = text.indexOf(`\n${MAC_MARK}`) + 1
   const end = text.indexOf('\n', mark)
@@ -77,7 +77,7 @@ function parseStanzas(lines: readonly string[]): Stanza[] {
   for (let next = 0; next < lines.length; ) {
     const [mark, ...args] = (lines[next++] as string).split(' ')
     if (mark !== '->' || args.length === 0 || !args.every((arg) => /^[!-~]+$/.test(arg)))
-      throw damaged('a recipient in its header is not one')
+      throw damaged('its header has a malformed recipient')
     if (stanzas.length === MAX_STANZAS)
       throw new DecryptionError('unsupported', `the file names more than ${MAX_STANZAS} recipients`)
     const end = bodyEnd(lines, next)
@@ -88,7 +88,7 @@ function parseStanzas(lines: readonly string[]): Stanza[] {
   return stanzas
 }
 
-/** A body goes up to the first line that is not full. */
+/** A body ends with the first line that is not full. */
 function bodyEnd(lines: readonly string[], start: number): number {
   for (let i = start; ; i++) {
     const line = lines[i]
@@ -97,7 +97,7 @@ function bodyEnd(lines: readonly string[], start: number): number {
   }
 }
 
-/** Without padding, and in the one form that these bytes have. */
+/** Decodes canonical base64 without padding. */
 export function fromBase64(text: string): Uint8Array {
   try {
     const bytes = base64nopad.decode(text)

@@ -1,4 +1,4 @@
-// Keys that files are encrypted and decrypted with: age identities, passphrases, and wallets.
+// Keys for encrypting and decrypting files: age identities, passphrases and wallets.
 
 import { hkdf } from '@noble/hashes/hkdf.js'
 import { sha256 } from '@noble/hashes/sha2.js'
@@ -20,16 +20,18 @@ import {
   wrapForRecipient,
 } from './recipients.ts'
 
-/** Bytes that differ for each purpose. */
+/** Derives bytes that differ for each purpose. */
 export type Derive = (purpose: string, length: number) => Uint8Array
 
 export interface EncryptionKey {
-  /** Who can decrypt; empty for a passphrase. */
+  /** The recipients that can decrypt. Empty for a passphrase. */
   readonly recipients: readonly string[]
-  /** Known to the owner of the key only. What it encrypts is the same each time, so that equal files can be told. */
+  /**
+   * Known only to the owner of the key. It makes encryption deterministic, so that the owner can recognize equal files.
+   */
   secret(): Promise<Uint8Array>
   wrap(fileKey: Uint8Array, derive: Derive): Promise<Stanza[]>
-  /** The file key; null if the file is not encrypted for this key. */
+  /** The file key. Null if the file is not encrypted for this key. */
   unwrap(stanzas: readonly Stanza[]): Promise<Uint8Array | null>
 }
 
@@ -37,13 +39,13 @@ export function newIdentity(): string {
   return identityOf(randomBytes(32))
 }
 
-/** From the identities of an age key file. What it encrypts, others may decrypt as well: give them as recipients. */
+/** Makes a key from the identities of an age key file. `others` are more recipients that can decrypt. */
 export function identityKey(identities: readonly string[], others: readonly string[] = []): EncryptionKey {
   const [first] = identities
   const own = first === undefined ? null : secretOf(first)
-  if (!own) throw new RangeError('an identity is AGE-SECRET-KEY-1 and 58 more characters')
-  const stranger = others.find((other) => !isRecipient(other))
-  if (stranger !== undefined) throw new RangeError(`${JSON.stringify(stranger)} is not a recipient: age1…`)
+  if (!own) throw new RangeError('an identity must be AGE-SECRET-KEY-1 and 58 more characters')
+  const invalid = others.find((other) => !isRecipient(other))
+  if (invalid !== undefined) throw new RangeError(`${JSON.stringify(invalid)} is not a recipient (age1…)`)
   const recipients = [...new Set([...identities.map(recipientOf), ...others])]
   return {
     recipients,
@@ -60,13 +62,13 @@ export function identityKey(identities: readonly string[], others: readonly stri
   }
 }
 
-/** `place` keeps equal passphrases of different people apart: the id of the locker. */
-export function passphraseKey(passphrase: string, place: string): EncryptionKey {
+/** `scope`, the locker id, separates equal passphrases of different people. */
+export function passphraseKey(passphrase: string, scope: string): EncryptionKey {
   let secret: Promise<Uint8Array> | undefined
   return {
     recipients: [],
     secret: () => {
-      secret ??= stretch(passphrase, utf8(`${ENCRYPTION_KEY_TAG}|${place}`))
+      secret ??= stretch(passphrase, utf8(`${ENCRYPTION_KEY_TAG}|${scope}`))
       return secret
     },
     wrap: async (fileKey, derive) => [await wrapForPassphrase(passphrase, fileKey, derive('salt', SALT_BYTES))],
@@ -75,8 +77,8 @@ export function passphraseKey(passphrase: string, place: string): EncryptionKey 
 }
 
 /**
- * The identity of a wallet. It follows from a signature that is sent to nobody, so the wallet alone finds it again, on
- * any machine. A wallet that signs the same text differently each time is refused: its files would be lost.
+ * The identity of a wallet. It is derived from a signature that is never sent, so only the wallet can derive it again,
+ * on any machine. A wallet that signs the same text differently each time is refused, because its files would be lost.
  */
 export async function walletIdentity(signer: Signer): Promise<string> {
   const address = signer.address.startsWith('0x') ? signer.address.toLowerCase() : signer.address
@@ -97,7 +99,7 @@ export async function walletKey(signer: Signer, others: readonly string[] = []):
   return identityKey([await walletIdentity(signer)], others)
 }
 
-/** Of an EVM signature only r and s: wallets write the recovery byte in two ways. */
+/** Only r and s of an EVM signature, because wallets write the recovery byte in two ways. */
 function signatureBytes(signature: string): Uint8Array {
   const bytes = signature.startsWith('0x')
     ? fromHex(signature.slice(2).toLowerCase(), 65)?.subarray(0, 64)

@@ -10,7 +10,7 @@ import { seal, TAG_BYTES, unseal } from './primitives.ts'
 export const NONCE_BYTES = 16
 const CHUNK_BYTES = 64 * 1024
 
-/** The bytes that a payload takes, its nonce included. */
+/** The length of a payload, including its nonce. */
 export function payloadSize(plaintextBytes: number): number {
   const chunks = Math.max(1, Math.ceil(plaintextBytes / CHUNK_BYTES))
   return NONCE_BYTES + plaintextBytes + chunks * TAG_BYTES
@@ -28,7 +28,7 @@ export async function* encryptPayload(
     yield seal(key, chunkNonce(index, isLast), part)
 }
 
-/** Yields only what was verified. The input must end with the payload. */
+/** Yields only verified bytes. The input must end with the payload. */
 export async function* decryptPayload(
   fileKey: Uint8Array,
   nonce: Uint8Array,
@@ -40,10 +40,10 @@ export async function* decryptPayload(
   for await (const { part, index, isLast } of numbered(inParts(ciphertext, CHUNK_BYTES + TAG_BYTES))) {
     const plaintext: Uint8Array | null = isDamaged ? null : unseal(key, chunkNonce(index, isLast), part)
     isDamaged = plaintext === null || (plaintext.length === 0 && index > 0)
-    // Read on to the end: a source that sends other bytes than were stored says so there, which is the better error.
+    // Read on to the end: if the source sends wrong bytes, its own error at the end is more precise.
     if (plaintext !== null && !isDamaged) yield plaintext
   }
-  if (isDamaged) throw damaged('it is cut off or was changed')
+  if (isDamaged) throw damaged('it is truncated or was changed')
 }
 
 interface Numbered {
@@ -54,19 +54,19 @@ interface Numbered {
 
 async function* numbered(parts: AsyncIterable<Uint8Array>): AsyncGenerator<Numbered> {
   let index = 0
-  let held: Uint8Array | null = null
+  let previous: Uint8Array | null = null
   for await (const part of parts) {
-    if (held) yield { part: held, index: index++, isLast: false }
-    held = part
+    if (previous) yield { part: previous, index: index++, isLast: false }
+    previous = part
   }
-  if (held) yield { part: held, index, isLast: true }
+  if (previous) yield { part: previous, index, isLast: true }
 }
 
 function payloadKey(fileKey: Uint8Array, nonce: Uint8Array): Uint8Array {
   return hkdf(sha256, fileKey, nonce, utf8('payload'), 32)
 }
 
-/** Its number in 11 bytes, then 1 for the last chunk. */
+/** The number of the chunk in 11 bytes, then 1 for the last chunk. */
 function chunkNonce(index: number, isLast: boolean): Uint8Array {
   const nonce = new Uint8Array(12)
   new DataView(nonce.buffer).setBigUint64(3, BigInt(index))

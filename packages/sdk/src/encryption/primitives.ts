@@ -1,4 +1,4 @@
-// The ciphers of the age format: Node's own where there is a Node, which are several times as fast, else JavaScript.
+// The ciphers of the age format. In Node they are native, which is several times faster; elsewhere they are JavaScript.
 
 import { chacha20poly1305 } from '@noble/ciphers/chacha.js'
 import { scryptAsync } from '@noble/hashes/scrypt.js'
@@ -6,7 +6,7 @@ import { scryptAsync } from '@noble/hashes/scrypt.js'
 export const TAG_BYTES = 16
 const CIPHER = 'chacha20-poly1305'
 const OPTIONS = { authTagLength: TAG_BYTES }
-/** Two GiB: as much as the largest work factor that is accepted needs, and some more. */
+/** Two GiB: slightly more than the largest accepted work factor needs. */
 const MAX_MEMORY = 2 ** 31
 
 const node = nodeCrypto()
@@ -17,7 +17,7 @@ function nodeCrypto(): typeof import('node:crypto') | null {
   return crypto?.getCiphers?.().includes(CIPHER) ? crypto : null
 }
 
-/** The sealed bytes end with the tag. */
+/** Encrypts. The result ends with the tag. */
 export function seal(key: Uint8Array, nonce: Uint8Array, plaintext: Uint8Array): Uint8Array {
   if (!node) return chacha20poly1305(key, nonce).encrypt(plaintext)
   const cipher = node.createCipheriv(CIPHER, key, nonce, OPTIONS)
@@ -28,7 +28,7 @@ export function seal(key: Uint8Array, nonce: Uint8Array, plaintext: Uint8Array):
   return sealed
 }
 
-/** Null unless these bytes were sealed so. */
+/** Decrypts. Null unless the bytes were sealed with this key and nonce. */
 export function unseal(key: Uint8Array, nonce: Uint8Array, sealed: Uint8Array): Uint8Array | null {
   const length = sealed.length - TAG_BYTES
   if (length < 0) return null
@@ -43,7 +43,7 @@ export function unseal(key: Uint8Array, nonce: Uint8Array, sealed: Uint8Array): 
   }
 }
 
-/** 32 bytes from a passphrase, slowly. */
+/** Derives 32 bytes from a passphrase, deliberately slowly. */
 export function scrypt(passphrase: Uint8Array, salt: Uint8Array, N: number): Promise<Uint8Array> {
   if (!node) return scryptAsync(passphrase, salt, { N, r: 8, p: 1, dkLen: 32, maxmem: MAX_MEMORY })
   const { scrypt: derive } = node

@@ -18,18 +18,18 @@ const X25519_INFO = utf8('age-encryption.org/v1/X25519')
 const IDENTITY_PREFIX = 'age-secret-key-'
 const RECIPIENT_PREFIX = 'age'
 
-/** `AGE-SECRET-KEY-1…`, from the 32 secret bytes of an X25519 key. */
+/** The identity (`AGE-SECRET-KEY-1…`) of the 32 secret bytes of an X25519 key. */
 export function identityOf(secret: Uint8Array): string {
   return bech32.encodeFromBytes(IDENTITY_PREFIX, secret).toUpperCase()
 }
 
-/** The secret bytes of an identity; null for other text. */
+/** The secret bytes of an identity. Null for other text. */
 export function secretOf(identity: string): Uint8Array | null {
-  // The upper-case form is the only one.
+  // Only the upper-case form is valid.
   return identity === identity.toUpperCase() ? keyIn(identity.toLowerCase(), IDENTITY_PREFIX) : null
 }
 
-/** `age1…`, the recipient that an identity decrypts for. */
+/** The recipient (`age1…`) of an identity. */
 export function recipientOf(identity: string): string {
   return bech32.encodeFromBytes(RECIPIENT_PREFIX, x25519.getPublicKey(requireSecret(identity)))
 }
@@ -49,14 +49,14 @@ function keyIn(text: string, prefix: string): Uint8Array | null {
 
 function requireSecret(identity: string): Uint8Array {
   const secret = secretOf(identity)
-  if (!secret) throw new RangeError('an identity is AGE-SECRET-KEY-1 and 58 more characters')
+  if (!secret) throw new RangeError('an identity must be AGE-SECRET-KEY-1 and 58 more characters')
   return secret
 }
 
-/** `ephemeral` is a secret key that wraps nothing else. */
+/** `ephemeral`: a secret key that is used only once. */
 export function wrapForRecipient(recipient: string, fileKey: Uint8Array, ephemeral: Uint8Array): Stanza {
   const theirs = keyIn(recipient, RECIPIENT_PREFIX)
-  if (!theirs) throw new RangeError(`${JSON.stringify(recipient)} is not a recipient: age1 and 58 more characters`)
+  if (!theirs) throw new RangeError(`${JSON.stringify(recipient)} is not a recipient (age1 and 58 more characters)`)
   const share = x25519.getPublicKey(ephemeral)
   const key = hkdf(sha256, x25519.getSharedSecret(ephemeral, theirs), concat(share, theirs), X25519_INFO, 32)
   return { args: [X25519, base64nopad.encode(share)], body: sealKey(key, fileKey) }
@@ -70,7 +70,7 @@ export function unwrapWithIdentity(identity: string, stanzas: readonly Stanza[])
     const [type, text = '', ...more] = args
     if (type !== X25519) continue
     const share = fromBase64(text)
-    if (more.length > 0 || share.length !== 32) throw damaged('a recipient in its header is not one')
+    if (more.length > 0 || share.length !== 32) throw damaged('its header has a malformed recipient')
     const key = hkdf(sha256, sharedSecret(secret, share), concat(share, own), X25519_INFO, 32)
     const fileKey = unsealKey(key, body)
     if (fileKey) return fileKey
@@ -78,23 +78,23 @@ export function unwrapWithIdentity(identity: string, stanzas: readonly Stanza[])
   return null
 }
 
-/** Refuses points that make the secret known to everybody. */
+/** Refuses points that make the shared secret predictable. */
 function sharedSecret(secret: Uint8Array, share: Uint8Array): Uint8Array {
   try {
     return x25519.getSharedSecret(secret, share)
   } catch {
-    throw damaged('a recipient in its header is not one')
+    throw damaged('its header has a malformed recipient')
   }
 }
 
 export const SCRYPT = 'scrypt'
 const SCRYPT_LABEL = utf8('age-encryption.org/v1/scrypt')
-/** What stock tools choose: 256 MiB of memory. */
+/** The default of standard tools: 256 MiB of memory. */
 const WORK_FACTOR = 18
-/** One GiB of memory. A file that asks for more wants to keep the reader busy. */
+/** One GiB of memory. A file that requires more is hostile. */
 const MAX_WORK_FACTOR = 20
 
-/** `salt` must not have been used before: the passphrase and it make the only key. */
+/** `salt` must be new, because the key is derived only from it and the passphrase. */
 export async function wrapForPassphrase(passphrase: string, fileKey: Uint8Array, salt: Uint8Array): Promise<Stanza> {
   const key = await stretch(passphrase, concat(SCRYPT_LABEL, salt), WORK_FACTOR)
   return { args: [SCRYPT, base64nopad.encode(salt), String(WORK_FACTOR)], body: sealKey(key, fileKey) }
@@ -107,16 +107,16 @@ export async function unwrapWithPassphrase(passphrase: string, stanzas: readonly
   const [, text = '', workFactor = '', ...more] = stanza.args
   const salt = fromBase64(text)
   const isWellFormed = more.length === 0 && salt.length === SALT_BYTES && /^[1-9]\d?$/.test(workFactor)
-  if (!isWellFormed) throw damaged('a recipient in its header is not one')
+  if (!isWellFormed) throw damaged('its header has a malformed recipient')
   if (Number(workFactor) > MAX_WORK_FACTOR)
     throw new DecryptionError(
       'unsupported',
-      `its passphrase takes 2^${workFactor} rounds, more than 2^${MAX_WORK_FACTOR}`,
+      `its passphrase requires 2^${workFactor} rounds, more than 2^${MAX_WORK_FACTOR}`,
     )
   return unsealKey(await stretch(passphrase, concat(SCRYPT_LABEL, salt), Number(workFactor)), stanza.body)
 }
 
-/** A key from a passphrase, slowly. */
+/** Derives a key from a passphrase, deliberately slowly. */
 export function stretch(passphrase: string, salt: Uint8Array, workFactor = WORK_FACTOR): Promise<Uint8Array> {
   return scrypt(utf8(passphrase), salt, 2 ** workFactor)
 }
@@ -129,6 +129,6 @@ function sealKey(key: Uint8Array, fileKey: Uint8Array): Uint8Array {
 }
 
 function unsealKey(key: Uint8Array, body: Uint8Array): Uint8Array | null {
-  if (body.length !== FILE_KEY_BYTES + TAG_BYTES) throw damaged('a key in its header has another length')
+  if (body.length !== FILE_KEY_BYTES + TAG_BYTES) throw damaged('a key in its header has the wrong length')
   return unseal(key, NO_NONCE, body)
 }

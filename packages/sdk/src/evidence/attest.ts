@@ -16,7 +16,7 @@ export interface AttestOptions {
   signal?: AbortSignal | undefined
 }
 
-/** Has the gateway sign a statement about the locker's files, and checks it. */
+/** Makes the gateway sign a statement about the locker's files, and verifies it. */
 export async function attest(context: Context, locker: Locker, options: AttestOptions = {}): Promise<AttestAnswer> {
   const { receipt_id } = locker
   const { queued = false, signal } = options
@@ -43,7 +43,7 @@ async function untilAttested(context: Context, locker: Locker, signal: AbortSign
   }
 }
 
-/** Has the newest statement published on chain. A statement that is already published costs nothing. */
+/** Makes the gateway publish the newest statement on chain. A published statement is not published again. */
 export async function push(context: Context, { receipt_id }: Locker, signal?: AbortSignal): Promise<PushAnswer> {
   return (await call(context, pushEndpoint, { body: { receipt_id }, signal })).body
 }

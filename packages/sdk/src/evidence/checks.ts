@@ -14,8 +14,8 @@ import { requireTrusted } from './trusted-keys.ts'
 /** Requires that a statement is signed by a trusted key and covers exactly the listed files. */
 export async function checkAttestation(context: Context, receiptId: string, attestation: Attestation): Promise<void> {
   const { envelope } = attestation
-  if (attestation.receipt_id !== receiptId) throw new UntrueAnswer('the attestation is of another receipt')
-  if (!envelope) throw new UntrueAnswer('the attestation comes without its signed envelope')
+  if (attestation.receipt_id !== receiptId) throw new UntrueAnswer('the attestation is for another receipt')
+  if (!envelope) throw new UntrueAnswer('the attestation has no signed envelope')
   await checkStatement(context, envelope)
   if (!isAboutItsFiles(attestation, envelope.body))
     throw new UntrueAnswer('the attestation is not about the files that it lists')
@@ -28,12 +28,12 @@ export async function checkStatement(context: Context, envelope: EvidenceEnvelop
   await requireTrusted(context, issuer_pubkey, 'the attestation', signed)
   const key = ed25519PublicKeyFromHex(issuer_pubkey ?? '')
   if (!key || !holds(() => isStatementSignedBy(key, envelope, context.domainTag)))
-    throw new UntrueAnswer('the signature of the attestation does not hold')
+    throw new UntrueAnswer('the signature of the attestation is invalid')
 }
 
 /**
- * Requires that a proof leads from the file to the root and through the tree that the statement counts. Without a
- * statement the proof is compared with itself, which shows only that it is consistent.
+ * Requires that a proof leads from the file to the root in a tree with the statement's number of files. Without a
+ * statement the proof is compared with itself, which only shows that it is consistent.
  */
 export function checkProof(proof: InclusionProof, filename: string, statement: EvidenceEnvelope | null): void {
   const { merkle_root, file_count } = statement?.body ?? proof
@@ -70,22 +70,22 @@ function isAboutItsFiles({ merkle_root, file_count, files: listed }: Attestation
   }
 }
 
-/** Requires that a receipt, with all its fields, is signed by a trusted key. */
+/** Requires that all fields of a receipt are signed by a trusted key. */
 export async function checkReceipt(context: Context, receipt: SignedReceipt): Promise<void> {
   const { receipt_signer_pubkey, confirmed_at } = receipt
   await requireTrusted(context, receipt_signer_pubkey, 'the receipt', { use: 'receipt', at: unixSeconds(confirmed_at) })
   const key = ed25519PublicKeyFromHex(receipt_signer_pubkey)
   if (!key || !holds(() => isReceiptSignedBy(key, receipt)))
-    throw new UntrueAnswer('the signature of the receipt does not hold')
+    throw new UntrueAnswer('the signature of the receipt is invalid')
 }
 
-/** Requires that a receipt and a statement name the same proof. Receipts of older gateways name none. */
+/** Requires that a receipt and a statement have the same proof id. Receipts of older gateways have none. */
 export function requireSameProof({ proof_id }: SignedReceipt, { body }: EvidenceEnvelope): void {
   if (proof_id === undefined || body.proof_id === proof_id) return
-  throw new UntrueAnswer('the attestation is of another proof than the receipt')
+  throw new UntrueAnswer('the proof id of the attestation is not that of the receipt')
 }
 
-/** A value without canonical form throws, and is signed by nobody. */
+/** A value without a canonical form throws, so it has no signature. */
 function holds(check: () => boolean): boolean {
   try {
     return check()

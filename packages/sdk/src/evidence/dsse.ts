@@ -1,4 +1,4 @@
-// Statements in the formats of other people's verifiers, checked before they are handed on.
+// Statements in the formats of third-party verifiers, which are verified before they are returned.
 
 import { type DsseAnswer, type DsseFormat, dsse as dsseEndpoint } from '@svc/api/dsse'
 import { fromUtf8 } from '@svc/protocol/bytes'
@@ -13,15 +13,15 @@ import type { StatementOptions } from './read.ts'
 import { requireTrusted } from './trusted-keys.ts'
 
 export interface DsseOptions extends StatementOptions {
-  /** The one file to prove; all files by default, which only small lockers can have. */
+  /** The file to prove. By default all files, which is possible only for small lockers. */
   filename?: string
-  /** A DSSE envelope by default. */
+  /** By default a DSSE envelope. */
   format?: DsseFormat
 }
 
 /**
- * Reads a statement as a DSSE envelope or a Sigstore bundle. It is signed by a trusted key, is about the file that was
- * asked for, and does not name the receipt.
+ * Reads a statement as a DSSE envelope or a Sigstore bundle. Requires that it is signed by a trusted key, is about the
+ * requested file, and does not contain the receipt id.
  */
 export async function dsse(
   context: Context,
@@ -36,15 +36,15 @@ export async function dsse(
   }
   const { body } = await call(context, dsseEndpoint, { query, signal })
   const payload = await signedPayload(context, 'dsseEnvelope' in body ? body.dsseEnvelope : body)
-  if (payload.includes(receipt_id)) throw new UntrueAnswer('the statement names the receipt')
+  if (payload.includes(receipt_id)) throw new UntrueAnswer('the statement contains the receipt id')
   const { predicateType, subject } = JSON.parse(payload)
   const isAsked = filename === undefined || (subject.length === 1 && subject[0].name === filename)
   if (predicateType !== EVIDENCE_PREDICATE_TYPE || !isAsked)
-    throw new UntrueAnswer('the statement is not the one that was asked for')
+    throw new UntrueAnswer('the statement is not the requested one')
   return body
 }
 
-/** A key id is too short to be believed: of the keys that the service shows, one must have signed and be trusted. */
+/** A key id is too short to identify a key, so a listed key with this id must verify the signature and be trusted. */
 async function signedPayload(context: Context, envelope: DsseEnvelope): Promise<string> {
   const { keys } = await context.service.readKeys(context)
   const keyid = envelope.signatures[0]?.keyid
@@ -55,5 +55,5 @@ async function signedPayload(context: Context, envelope: DsseEnvelope): Promise<
     await requireTrusted(context, hex, 'the DSSE envelope')
     return fromUtf8(payload) ?? ''
   }
-  throw new UntrueAnswer('the signature of the DSSE envelope does not hold')
+  throw new UntrueAnswer('the signature of the DSSE envelope is invalid')
 }

@@ -10,7 +10,7 @@ import type { Context } from '../context.ts'
 import { NoAnswer, UntrueAnswer } from '../errors.ts'
 import { checkAttestation, checkProof, checkReceipt, checkStatement, requireSameProof } from './checks.ts'
 
-/** Reads a receipt and checks its signature and id. */
+/** Reads a receipt and verifies its signature and id. */
 export async function receipt(
   context: Context,
   receipt_id: string,
@@ -23,10 +23,10 @@ export async function receipt(
 }
 
 function requireAsked(receipt: SignedReceipt, asked: string): void {
-  if (receipt.receipt_id !== asked) throw new UntrueAnswer('the receipt is another one')
+  if (receipt.receipt_id !== asked) throw new UntrueAnswer('the gateway answered with another receipt')
 }
 
-/** Reads the attestation of a receipt. The client checks a signed statement itself. */
+/** Reads the attestation of a receipt. The client itself verifies a signed statement. */
 export async function verify(
   context: Context,
   receipt_id: string,
@@ -44,8 +44,9 @@ export async function verify(
 }
 
 /**
- * Streams the evidence bundle, which holds everything an offline verifier needs. It names the receipt, which opens every
- * file by the public link until that is closed or rotated: `redactedBundle` proves without opening.
+ * Streams the evidence bundle, which contains everything that an offline verifier needs. It also contains the receipt
+ * id, which gives access to every file by the public link until the link is closed or rotated. `redactedBundle` gives
+ * no access.
  */
 export async function bundle(
   context: Context,
@@ -59,13 +60,13 @@ export async function bundle(
 }
 
 export interface RedactedBundleOptions extends StatementOptions {
-  /** The files to show, at most a hundred. Without it, no name is shown. */
+  /** The files to show, at most a hundred. Without it, the bundle has no names. */
   filenames?: readonly string[]
 }
 
 /**
- * Streams a bundle that does not name the receipt: with the given files and their proofs, or with the hashes of all
- * files and no name. Nobody can open a file by it.
+ * Streams a bundle without the receipt id: with the given files and their proofs, or with the hashes of all files and
+ * no names. It gives access to no file.
  */
 export async function redactedBundle(
   context: Context,
@@ -87,34 +88,34 @@ function bodyOf({ body }: Response): ReadableStream<Uint8Array> {
   return body
 }
 
-/** Passes bytes on, and fails when they spell this text. */
+/** Passes bytes on, and fails if they contain this text. */
 function withoutText(text: string): TransformStream<Uint8Array, Uint8Array> {
   const decoder = new TextDecoder('latin1')
   let end = ''
   return new TransformStream({
     transform(chunk, controller) {
-      const seen = end + decoder.decode(chunk)
-      if (seen.includes(text)) throw new UntrueAnswer('the redacted bundle names the receipt')
-      end = seen.slice(-text.length)
+      const decoded = end + decoder.decode(chunk)
+      if (decoded.includes(text)) throw new UntrueAnswer('the redacted bundle contains the receipt id')
+      end = decoded.slice(-text.length)
       controller.enqueue(chunk)
     },
   })
 }
 
 export interface StatementOptions {
-  /** The sequence number of the statement; the newest by default. */
+  /** The sequence number of the statement. By default the newest. */
   sequence?: number
   signal?: AbortSignal | undefined
 }
 
 export interface StatedProof extends InclusionProof {
-  /** The signed statement that counts the file; null where there is only a record of the oracle era. */
+  /** The signed statement that includes the file. Null if there is only a record from the oracle era. */
   statement: EvidenceEnvelope | null
-  /** `unknown` without a statement, and where no key is pinned: then the gateway agrees with itself, and no more is shown. */
+  /** `unknown` without a statement or a pinned key: then the proof only shows that the gateway is consistent. */
   signer: 'pinned' | 'unknown'
 }
 
-/** Reads the Merkle proof that a file is in the attested list, and holds it against the signed statement. */
+/** Reads the Merkle proof that a file is in the attested list, and verifies it with the signed statement. */
 export async function proof(
   context: Context,
   receipt_id: string,
@@ -122,7 +123,7 @@ export async function proof(
   { sequence, signal }: StatementOptions = {},
 ): Promise<StatedProof> {
   const statement = await signedStatement(context, receipt_id, { ...(sequence !== undefined && { sequence }), signal })
-  // The newest statement may be another one by now.
+  // Name the sequence, because there may be a newer statement by now.
   const of = statement?.body.sequence ?? sequence
   const query = { receipt_id, filename, ...(of !== undefined && { sequence: of }) }
   const { body } = await call(context, merkleProof, { query, signal })
@@ -131,7 +132,9 @@ export async function proof(
   return { ...body, statement, signer: isPinned ? 'pinned' : 'unknown' }
 }
 
-/** A statement of the receipt that a trusted key signed. Null if there is none, or the gateway is too old to show it. */
+/**
+ * A statement of the receipt, signed by a trusted key. Null if there is none, or the gateway is too old to return it.
+ */
 async function signedStatement(
   context: Context,
   receipt_id: string,
@@ -154,7 +157,7 @@ export interface PaymentCheck {
   differing: string[]
 }
 
-/** Has the gateway compare a receipt with its payment on chain. The client cannot check the answer. */
+/** Makes the gateway compare a receipt with its payment on chain. The client cannot verify the answer. */
 export async function checkPayment(context: Context, receipt_id: string, signal?: AbortSignal): Promise<PaymentCheck> {
   const { body } = await call(context, verifyPayment, { params: { receipt_id }, signal })
   const names = (isWanted: boolean) =>

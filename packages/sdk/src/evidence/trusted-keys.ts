@@ -1,5 +1,5 @@
-// Which keys a client believes: the pinned ones or those that the service showed first, and the keys that they lead to by
-// endorsements (ADD-37). What was followed once is kept in the journal with its endorsements.
+// The keys that a client trusts: the pinned keys or those that the service showed first, and the keys that they endorse
+// (ADD-37). The journal stores endorsements that were followed.
 
 import { isoSeconds } from '@svc/protocol/evidence'
 import { type FollowedBefore, type FollowedKeys, followKeys, type KeyChanges } from '@svc/protocol/follow-keys'
@@ -9,7 +9,7 @@ import { type Context, trustedKey } from '../context.ts'
 import { UntrueAnswer } from '../errors.ts'
 import { journalEntry } from '../journal.ts'
 
-/** What a client learned of a service's keys after it had pinned them. */
+/** What a client learned about a service's keys after it had pinned them. */
 interface Trail {
   followed: readonly FollowedBefore[]
   recovery: readonly string[]
@@ -18,7 +18,7 @@ interface Trail {
 
 const NO_TRAIL: Trail = { followed: [], recovery: [], revocations: [] }
 
-/** `signed`: what for, and when; a key is not trusted beyond its use and period. Absent: any use at any time. */
+/** `signed`: the use and time of the signature, which must fit the key. Absent: any use at any time. */
 export async function requireTrusted(
   context: Context,
   publicKeyHex: string | null,
@@ -30,14 +30,14 @@ export async function requireTrusted(
   if (publicKeyHex !== null && !isListed(known)) known = await followTo(context, publicKeyHex)
   if (publicKeyHex === null || !isListed(known)) {
     const refusal = known.refused.get(publicKeyHex ?? '')
-    const endorsement = refusal === undefined ? '' : `; its endorsement is refused: ${refusal}`
+    const endorsement = refusal === undefined ? '' : `; its endorsement was refused: ${refusal}`
     throw new UntrueAnswer(`${what} is signed by ${publicKeyHex ?? 'nobody'}, which is not a trusted key${endorsement}`)
   }
   const since = known.revoked.get(publicKeyHex)
   if (since !== undefined)
     throw new UntrueAnswer(`${what} is signed by ${publicKeyHex}, which was revoked as of ${isoSeconds(since)}`)
   if (signed && !isTrustedKey(publicKeyHex, known.keys, signed))
-    throw new UntrueAnswer(`${what} is signed by ${publicKeyHex}, which is not a key of that time and use`)
+    throw new UntrueAnswer(`${what} is signed by ${publicKeyHex}, which is not valid for that time and use`)
 }
 
 async function knownKeys(context: Context): Promise<FollowedKeys> {
@@ -45,7 +45,7 @@ async function knownKeys(context: Context): Promise<FollowedKeys> {
   return follow(context, pinned, (await trailEntry(context).read()) ?? NO_TRAIL, [])
 }
 
-/** The pinned keys, or else the keys that this service showed first. Older clients recorded these in hex alone. */
+/** The pinned keys, or else the keys that this service showed first. Older clients recorded only their hex. */
 async function firstKeys(context: Context): Promise<readonly TrustedKey[]> {
   const { pinnedKeys, journal, baseUrl, warn } = context
   if (pinnedKeys.length > 0) return pinnedKeys
@@ -61,11 +61,11 @@ async function firstKeys(context: Context): Promise<readonly TrustedKey[]> {
     await trail.write({ ...shown, revocations })
   }
   const hexes = [...new Set(keys.map(({ publicKeyHex }) => publicKeyHex))]
-  warn(`Trusting the keys that ${baseUrl} shows of itself: ${hexes.join(', ')}. Pin them to be sure.`)
+  warn(`Trusting the keys that ${baseUrl} itself shows: ${hexes.join(', ')}. Pin them to be sure.`)
   return keys
 }
 
-/** Asks the service how a key follows from the known ones. Only signatures of known keys are believed. */
+/** Requests the endorsements that lead to a key. Only signatures of known keys are trusted. */
 async function followTo(context: Context, publicKeyHex: string): Promise<FollowedKeys> {
   const pinned = await firstKeys(context)
   const entry = trailEntry(context)
@@ -82,7 +82,7 @@ async function followTo(context: Context, publicKeyHex: string): Promise<Followe
     keys: followed.keys.filter((key) => steps.has(key.publicKeyHex)),
     endorsements: path,
   }
-  // Of two processes that follow at once, the second finds what the first wrote.
+  // If two processes do this at the same time, the second reads what the first wrote.
   if (!(await entry.write({ ...before, followed: [...before.followed, step], revocations }))) return knownKeys(context)
   context.warn(followedText(context, path))
   return followed
@@ -92,7 +92,7 @@ function followedText({ baseUrl }: Context, path: readonly Endorsement[]): strin
   const [first, ...rest] = path.map(({ body }) => body)
   const steps = [first?.endorser.public_key_hex, first?.endorsed.public_key_hex]
   const all = [...steps, ...rest.map(({ endorsed }) => endorsed.public_key_hex)]
-  return `${baseUrl} HAS A NEW KEY. The key that you trusted endorsed it under its signature, so it is trusted now: ${all.join(' → ')}`
+  return `${baseUrl} HAS A NEW KEY. The key that you trusted has endorsed it with its signature, so it is now trusted: ${all.join(' → ')}`
 }
 
 function follow(

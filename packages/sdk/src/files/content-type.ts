@@ -1,4 +1,4 @@
-/** The types that browsers show, and those that everybody knows. */
+/** The types that browsers show, and other common ones. */
 const TYPES: Readonly<Record<string, string>> = {
   '.avif': 'image/avif',
   '.css': 'text/css',
@@ -25,7 +25,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.zip': 'application/zip',
 }
 
-/** The type of a file by the ending of its name, without a look at its bytes. */
+/** The type of a file by its extension, without reading its bytes. */
 export function contentTypeOf(filename: string): string {
   const [ending = ''] = /\.[^./]+$/.exec(filename) ?? []
   const type = TYPES[ending.toLowerCase()]

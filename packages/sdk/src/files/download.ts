@@ -20,23 +20,23 @@ export interface Opened {
   /** The recorded hash. */
   expectedHash: string | null
   read(headers: Record<string, string>): Promise<Response>
-  /** Opens the same file again after its URL has expired. */
-  again(): Promise<Opened>
+  /** Opens the file again after its URL has expired. */
+  reopen(): Promise<Opened>
 }
 
 export interface Download {
   filename: string
   contentType: string
   size: number | null
-  /** The hash that the bytes are checked against; null if none is known. */
+  /** The expected hash of the bytes. Null if none is known. */
   contentHash: string | null
   /** Ends with an error if the bytes are wrong. Do not rely on them before the end. */
   stream: ReadableStream<Uint8Array>
-  /** All bytes; rejects if they are wrong. */
+  /** All bytes. Rejects if they are wrong. */
   bytes(): Promise<Uint8Array>
-  /** The first byte of the stream; 0 unless the reader had some already. */
+  /** The position of the first byte of the stream. 0 unless the reader already had some bytes. */
   start: number
-  /** The same file after the bytes that the reader has, which are checked with the rest. Ends this stream. */
+  /** Continues after the bytes that the reader has, which are verified with the rest. Ends this stream. */
   resume(kept: Source): Promise<Download>
 }
 
@@ -86,9 +86,9 @@ async function begin(opened: Opened, keptBytes: number): Promise<Begun> {
     return { opened, response, start: beginAt(response) }
   } catch (error) {
     if (!isUrlOver(error)) throw error
-    const again = await opened.again()
-    const response = await again.read(range)
-    return { opened: again, response, start: beginAt(response) }
+    const reopened = await opened.reopen()
+    const response = await reopened.read(range)
+    return { opened: reopened, response, start: beginAt(response) }
   }
 }
 
@@ -96,7 +96,7 @@ function isRestFrom(response: Response, start: number): boolean {
   return response.status === 206 && Boolean(response.headers.get('content-range')?.startsWith(`bytes ${start}-`))
 }
 
-/** Of the whole file. */
+/** The size of the whole file. */
 function sizeOf({ response, start }: Begun): number | null {
   const length = lengthOf(response.headers)
   return length === null ? null : start + length
@@ -149,7 +149,7 @@ async function* resumed(
     const { value } = await chunks.next()
     if (value) return value
     if (done >= (size ?? 0)) return null
-    throw new NoAnswer(`the bytes of ${JSON.stringify(filename)} broke off`)
+    throw new NoAnswer(`the download of ${JSON.stringify(filename)} broke off`)
   }
 
   async function recover(error: unknown, failures: number): Promise<void> {
@@ -158,7 +158,7 @@ async function* resumed(
     const isFinal = error instanceof BytesDiffer || (error instanceof GatewayError && !isOver)
     if (isFinal || failures > MAX_FAILURES) throw error
     chunks = null
-    if (isOver) source = await source.again()
+    if (isOver) source = await source.reopen()
     await waitToRetry(context, { failures, waitMs: growingPause(failures), error }, signal)
   }
 
@@ -177,7 +177,7 @@ async function* resumed(
   }
 }
 
-/** Does nothing if somebody reads it. */
+/** Does nothing if the body is being read. */
 async function cancelBody({ body }: Response): Promise<void> {
   if (body && !body.locked) await body.cancel().catch(() => {})
 }
@@ -191,7 +191,7 @@ async function resume(source: Opened, filename: string, done: number, etag: stri
   const response = await source.read({ range: `bytes=${done}-`, ...(etag && { 'if-range': etag }) })
   if (isRestFrom(response, done) || done === 0) return response
   await response.body?.cancel()
-  throw new BytesDiffer(filename, etag ?? 'what they were', response.headers.get('etag') ?? 'others by now')
+  throw new BytesDiffer(filename, etag ?? 'the same as before', response.headers.get('etag') ?? 'different')
 }
 
 /** Not every browser has ReadableStream.from. The stream reads nothing ahead. */

@@ -37,7 +37,7 @@ async function openFile(
   await call(context, getFile, { params: { locker_id, filename }, signal })
   const second = await find()
   if (second) return openUrl(context, locker, second, signal)
-  throw new UntrueAnswer(`the gateway says that ${JSON.stringify(filename)} is there, and gives no address of it`)
+  throw new UntrueAnswer(`the gateway reports that ${JSON.stringify(filename)} exists, but returns no URL for it`)
 }
 
 async function mint(context: Context, { locker_id }: Locker, filenames: string[], signal: AbortSignal | undefined) {
@@ -49,11 +49,11 @@ function openUrl(context: Context, locker: Locker, url: FileUrl, signal: AbortSi
   return {
     expectedHash: url.content_hash,
     read: (headers) => open(context, readByToken, { params, headers, signal }),
-    again: () => openFile(context, locker, url.filename, signal),
+    reopen: () => openFile(context, locker, url.filename, signal),
   }
 }
 
-/** Reads a file without a key, by its receipt id, or by the id that the owner has put in its place. */
+/** Reads a file without a key, by its receipt id, or by the link id if the owner has rotated the public link. */
 export async function getPublicly(
   context: Context,
   id: string,
@@ -65,7 +65,7 @@ export async function getPublicly(
   const opened: Opened = {
     expectedHash: null,
     read: (headers) => open(context, readPublicly, { params: { receipt_id: id, filename }, headers, signal }),
-    again: async () => opened,
+    reopen: async () => opened,
   }
   return download(context, filename, opened, options)
 }
@@ -74,7 +74,7 @@ export type GetOutcome = { filename: string; error?: unknown }
 
 const URLS_AT_ONCE = 1000
 
-/** Reads many files in parallel and passes each to `receive`. Each name has one outcome, whatever the gateway answers. */
+/** Reads many files in parallel and passes each to `receive`. Each name has one outcome, even if the gateway lies. */
 export async function getMany(
   context: Context,
   locker: Locker,
@@ -105,7 +105,7 @@ export async function getMany(
   return outcomes
 }
 
-/** A gateway may leave names out, repeat them, or add others. */
+/** Checks the answer: a gateway may omit names, repeat them, or add others. */
 function matchAnswer(asked: readonly string[], { urls, not_found }: DownloadUrls) {
   const open = new Set(asked)
   const wanted: FileUrl[] = []
@@ -114,10 +114,10 @@ function matchAnswer(asked: readonly string[], { urls, not_found }: DownloadUrls
     failed.push({ filename, error: new UntrueAnswer(`${JSON.stringify(filename)}: ${why}`) })
   for (const url of urls) {
     if (open.delete(url.filename)) wanted.push(url)
-    else refuse(url.filename, 'the gateway sends it, and nobody asked for it')
+    else refuse(url.filename, 'the gateway returned it without being asked')
   }
   for (const filename of not_found)
     if (open.delete(filename)) failed.push({ filename, error: new Error(`${filename}: no such bytes`) })
-  for (const filename of open) refuse(filename, 'the gateway was asked for it, and says nothing about it')
+  for (const filename of open) refuse(filename, 'the answer of the gateway does not mention it')
   return { wanted, failed }
 }

@@ -1,4 +1,4 @@
-// Lists and removes files of a locker, and has the gateway fetch some.
+// Lists and removes files of a locker, and lets the gateway fetch files.
 
 import type { ManifestEntry } from '@svc/api/file-entries'
 import { deleteFile, type FetchedFile, type FileDeleted, fetchAndStore, readManifest } from '@svc/api/files'
@@ -10,8 +10,8 @@ import type { Locker } from '../lockers.ts'
 import { requireName } from './filename.ts'
 
 const PAGE = 1000
-/** A list that is not in order might never end. */
-const NO_LIST = 'the pages of the list of files do not follow one another'
+/** A list that is out of order might never end. */
+const NO_LIST = 'the pages of the file list do not follow each other'
 
 /** Lists every file with its metadata, in code-point order of names, page by page. */
 export async function* files(
@@ -34,11 +34,11 @@ export async function* files(
   }
 }
 
-/** What the file must be, as it was listed. One that was uploaded again is not removed. Gateways from 1.1.0 on. */
+/** The expected state of the file, as listed. A file that was uploaded again is not removed. From gateway 1.1.0 on. */
 export interface RemoveOptions {
   /** With or without `sha256:`. */
   expectedHash?: string
-  /** Null: it has no bytes yet. */
+  /** Null means that it has no bytes yet. */
   expectedUploadedAt?: string | null
 }
 
@@ -62,7 +62,7 @@ export async function remove(
   }
 }
 
-/** Has the gateway fetch a public https URL into a file. */
+/** Lets the gateway fetch a public https URL into a file. */
 export async function fetchInto(
   context: Context,
   { locker_id, receipt_id }: Locker,

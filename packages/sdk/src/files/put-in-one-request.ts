@@ -27,7 +27,7 @@ export async function putInOneRequest(
   return { filename, size_bytes: bytes.length, content_hash: expected }
 }
 
-/** Renews an upload URL that is over once. */
+/** Renews an expired upload URL once. */
 async function write(context: Context, upload: Upload, bytes: Uint8Array): Promise<void> {
   try {
     await writeOnce(context, upload, bytes)

@@ -1,4 +1,5 @@
-// Uploads a file in parts, several at once. Each is retried by itself, and parts that the gateway has are skipped.
+// Uploads a file in parallel parts. Each part is retried separately, and parts that the gateway already has are
+// skipped.
 
 import { finalizeUpload, uploadPart } from '@svc/api/upload-sessions'
 import { inParallel } from '@svc/concurrency/parallel'
@@ -11,7 +12,7 @@ import { type OpenSession, openSession } from './session.ts'
 import { inParts, type Source, wrongSize } from './source.ts'
 import { requireSame, type StoredFile, type Upload } from './upload.ts'
 
-/** As many parts are in memory, and the next one while it is read. */
+/** The number of parts in memory, besides the next one while it is being read. */
 const PARTS_AT_ONCE = 4
 
 export async function putInParts(context: Context, upload: Upload, source: Source): Promise<StoredFile> {
@@ -33,7 +34,7 @@ async function sendParts(
   const hash = expectedHash === null ? sha256Stream() : null
   let size = 0
   let done = 0
-  const kept = Math.min(session.keptParts * session.partBytes, source.size ?? 0)
+  const kept = Math.min(session.storedParts * session.partBytes, source.size ?? 0)
   if (kept > 0) onResume?.(kept, source.size ?? 0)
 
   async function* parts() {
@@ -84,7 +85,9 @@ async function finalize(
   if (file?.error === 'HASH_MISMATCH' && expectedHash)
     throw new BytesDiffer(filename, expectedHash, actualHash(file.message))
   if (file?.error === 'PRECONDITION_FAILED') throw new NameTaken(filename)
-  throw new UntrueAnswer(`the gateway took every part of ${JSON.stringify(filename)}, but ${file?.message}`)
+  throw new UntrueAnswer(
+    `the gateway accepted every part of ${JSON.stringify(filename)}, but reports: ${file?.message}`,
+  )
 }
 
 /** The gateway gives this hash only in the text of its message. */

@@ -27,7 +27,7 @@ export interface ManyOptions {
   atOnce?: number
   /** Called for each file when it is done. */
   onFile?: (outcome: PutOutcome) => void
-  /** As for a single file. */
+  /** The same as for a single file. */
   overwrite?: boolean
   signal?: AbortSignal | undefined
 }
@@ -162,7 +162,7 @@ async function nameFiles(
     expected_hash: content_hash,
   }))
   const { body } = await call(context, createFiles, { params: { locker_id }, body: { files: named }, signal })
-  if (body.files.length !== files.length) throw new UntrueAnswer('the gateway named other files than it was asked to')
+  if (body.files.length !== files.length) throw new UntrueAnswer('the gateway created other files than requested')
   return body.files
 }
 

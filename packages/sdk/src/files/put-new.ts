@@ -1,4 +1,4 @@
-// Uploads small files that may not replace others, all in one session. Its files are stored or refused one by one.
+// Uploads small files that must not replace others, in one session. Each file is stored or refused separately.
 
 import { type FinalizedUpload, finalizeUpload, openUploadSession, uploadPart } from '@svc/api/upload-sessions'
 import { inParallel } from '@svc/concurrency/parallel'
@@ -13,7 +13,7 @@ interface NewOptions {
   signal: AbortSignal | undefined
 }
 
-/** A session with a name that is taken is refused as a whole: it is opened again without those names. */
+/** A session with a name that already exists is refused entirely, and is then opened again without such names. */
 export async function putNew(
   context: Context,
   locker: Locker,

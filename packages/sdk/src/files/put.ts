@@ -11,8 +11,8 @@ import { readWhole, type Source, type SourceLike, sourceOf } from './source.ts'
 import { type PutOptions, SMALL_FILE_BYTES, type StoredFile } from './upload.ts'
 
 /**
- * Stores bytes under a name. A source that can be read again is hashed first, so that the gateway refuses other bytes
- * and an interrupted upload can be resumed, even by another process. Other sources are hashed during the upload.
+ * Stores bytes as a file. A source that can be read again is hashed first, so that the gateway refuses other bytes and
+ * an interrupted upload can be resumed, even by another process. Other sources are hashed during the upload.
  */
 export async function put(
   context: Context,
@@ -25,7 +25,7 @@ export async function put(
   const source = sourceOf(bytes)
   const contentType = options.contentType ?? source.contentType ?? 'application/octet-stream'
   const upload = { locker, filename, contentType, options }
-  // Only a session keeps its name, type and hash apart from those of others who upload the same name.
+  // Only a session separates name, type and hash from concurrent uploads of the same name.
   if (options.overwrite !== false && source.size !== null && source.size <= SMALL_FILE_BYTES) {
     return putInOneRequest(context, upload, await readWhole(source))
   }
@@ -34,7 +34,7 @@ export async function put(
   try {
     return await putInParts(context, hashed, source)
   } catch (error) {
-    // An earlier attempt may have been stored unnoticed. The same bytes by somebody else are as good.
+    // An earlier attempt may have been stored without an answer. The same bytes by another client are equally good.
     const same = error instanceof NameTaken ? await findSame(context, hashed) : null
     if (!same) throw error
     return same

@@ -18,7 +18,7 @@ export interface RenameOptions {
   signal?: AbortSignal | undefined
 }
 
-/** Gives up to a thousand files other names, all or none. No bytes move, and hashes stay. Gateways from 1.1.0 on. */
+/** Renames up to a thousand files, all or none. No bytes move, and hashes do not change. From gateway 1.1.0 on. */
 export async function rename(
   context: Context,
   locker: Locker,

@@ -1,4 +1,4 @@
-// Upload sessions, new or resumed. The gateway shows a session's token once, so the journal keeps it.
+// Upload sessions, new or resumed. The gateway shows a session's token only once, so the journal stores it.
 
 import { fileUrls } from '@svc/api/files'
 import { openUploadSession, readUploadSession, type UploadSessionStatus } from '@svc/api/upload-sessions'
@@ -19,8 +19,8 @@ interface BegunSession {
 export interface OpenSession extends BegunSession {
   /** Whether the gateway has the part of this index. */
   has(index: number): boolean
-  /** Parts that an interrupted upload has left. */
-  keptParts: number
+  /** The number of parts stored by an interrupted upload. */
+  storedParts: number
   /** Removes the session from the journal. */
   forget(): Promise<void>
 }
@@ -56,12 +56,12 @@ async function beginSession(context: Context, upload: Upload, size: number | nul
     params: { locker_id },
     body: { receipt_id, files: [file] },
     signal: options.signal,
-  }).catch(takenAtOnce)
+  }).catch(nameTaken)
   const { session_id, upload_token: token, part_max_bytes, files } = body
   return { session_id, token, file_id: files[0]?.file_id ?? '', partBytes: Math.min(part_max_bytes, SMALL_FILE_BYTES) }
 }
 
-function takenAtOnce(error: unknown): never {
+function nameTaken(error: unknown): never {
   if (!isGatewayError(error, 'PRECONDITION_FAILED')) throw error
   throw new NameTaken(String(error.details.filename))
 }
@@ -82,7 +82,9 @@ async function statusOf(
   }
 }
 
-/** The file of this name, if it has the same bytes: a session stays complete even if it was replaced or removed since. */
+/**
+ * The file of this name if it has the same bytes. A session remains complete even if its file was replaced or removed.
+ */
 export async function findSame(
   context: Context,
   { locker, filename, expectedHash }: Upload,
@@ -97,14 +99,15 @@ export async function findSame(
 /** The gateway lists only the first gaps. Parts after the last listed gap are sent again. */
 const MAX_LISTED_GAPS = 100
 
-type Parts = Pick<OpenSession, 'has' | 'keptParts'>
-const NO_PARTS: Parts = { has: () => false, keptParts: 0 }
+type Parts = Pick<OpenSession, 'has' | 'storedParts'>
+const NO_PARTS: Parts = { has: () => false, storedParts: 0 }
 
 function partsOf({ files, status }: UploadSessionStatus, fileId: string): Parts {
   const file = files.find(({ file_id }) => file_id === fileId)
   if (!file || file.state === 'failed') return NO_PARTS
-  if (status === 'complete' || file.state === 'stored') return { has: () => true, keptParts: Number.POSITIVE_INFINITY }
+  if (status === 'complete' || file.state === 'stored')
+    return { has: () => true, storedParts: Number.POSITIVE_INFINITY }
   const missing = new Set(file.missing_parts)
   const end = missing.size < MAX_LISTED_GAPS ? file.parts + missing.size : Math.max(...missing)
-  return { has: (index) => index < end && !missing.has(index), keptParts: file.parts }
+  return { has: (index) => index < end && !missing.has(index), storedParts: file.parts }
 }

@@ -9,7 +9,7 @@ export interface UploadTarget {
   upload_headers: Record<string, string>
 }
 
-/** Read to its end, so that the connection serves the next request. */
+/** Limits for an ignored body, which is read to its end so that the connection can be reused. */
 const IGNORED_LIMITS = { maxBytes: 1_048_576, deadlineMs: 10_000 }
 
 /** Uploads to the gateway, or to its provider after a redirect. The body of the answer is ignored. */
@@ -23,7 +23,7 @@ export async function writeBytes(
   await readAnswer(response, IGNORED_LIMITS).catch(() => {})
 }
 
-/** The URL has expired or was revoked. Who still has access gets another one. */
+/** Whether the URL has expired or was revoked. A client that still has access can get a new one. */
 export function isUrlOver(error: unknown): boolean {
   return isGatewayError(error, 'SHORT_URL_EXPIRED', 'SHORT_URL_INVALID')
 }

@@ -4,11 +4,11 @@ export interface Source {
   /** Null if it is unknown until the end. */
   size: number | null
   contentType?: string
-  /** With its prefix, if it is known. */
+  /** The hash with its prefix, if it is known. */
   contentHash?: string
   /** Whether `open` can be called again. */
   isRepeatable: boolean
-  /** All bytes, from the first one. */
+  /** Returns all bytes from the beginning. */
   open(): AsyncIterable<Uint8Array>
 }
 
@@ -62,7 +62,7 @@ export async function* chunksOf(stream: ReadableStream<Uint8Array>): AsyncGenera
   }
 }
 
-/** The bytes in parts of one size; the last may be shorter. No bytes give one empty part. */
+/** The bytes in parts of one size. The last may be shorter. An empty source gives one empty part. */
 export async function* inParts(chunks: AsyncIterable<Uint8Array>, partBytes: number): AsyncGenerator<Uint8Array> {
   let part = new Uint8Array(partBytes)
   let filled = 0
@@ -97,5 +97,5 @@ export async function readWhole({ size, open }: Source): Promise<Uint8Array> {
 }
 
 export function wrongSize(size: number | null): RangeError {
-  return new RangeError(`the source does not have the ${size} bytes it said`)
+  return new RangeError(`the source does not have the ${size} bytes that it declares`)
 }

@@ -1,6 +1,6 @@
-// A journal in a folder. An entry is a folder of numbered versions: a change links the next number, which the file
-// system lets one process do. There are no locks, so none is left by a crash. Versions are never removed: an entry
-// changes only a few times, and a slow process could take a number that was freed.
+// A journal in a folder. An entry is a folder of numbered versions. A change links the next number, which the file
+// system allows only one process. There are no locks that a crash could leave behind. Versions are never removed: an
+// entry changes only a few times, and a slow process could take a freed number.
 
 import { hash, randomUUID } from 'node:crypto'
 import { link, mkdir, open, readdir, readFile, rm } from 'node:fs/promises'
@@ -25,7 +25,7 @@ export function fileJournal(folder: string): Journal {
   }
 }
 
-/** Keys may hold characters that no file name can. */
+/** Keys may contain characters that filenames cannot. */
 function nameOf(key: string): string {
   return hash('sha256', key).slice(0, 32)
 }
@@ -47,7 +47,7 @@ async function makeFolder(folder: string, entry: string): Promise<void> {
   await syncFolder(folder)
 }
 
-/** Names the file once it is complete and on disk; false if the name is taken. */
+/** Gives the file its name once it is complete and on disk. False if the name is taken. */
 async function writeOnce(folder: string, name: string, text: string): Promise<boolean> {
   const draft = join(folder, `draft-${randomUUID()}`)
   try {

@@ -11,7 +11,7 @@ import { SMALL_FILE_BYTES } from '../files/upload.ts'
 
 const CHUNK_BYTES = 1024 * 1024
 
-/** A file on disk as a source of an upload. An open handle is read even if its path names another file by now. */
+/** A file on disk as a source of an upload. An open handle is read even if its path now names another file. */
 export async function fileSource(file: string | FileHandle): Promise<Source> {
   const { size } = await (typeof file === 'string' ? stat(file) : file.stat())
   const open = () =>
@@ -22,13 +22,15 @@ export async function fileSource(file: string | FileHandle): Promise<Source> {
 }
 
 export interface SaveOptions {
-  /** Whether a file of that name may be replaced; true by default. */
+  /** Whether an existing file with that name may be replaced. True by default. */
   replace?: boolean
-  /** Whether to keep what has arrived of a large file when it breaks off; the next download goes on from there. */
+  /**
+   * Whether to save the received part of a large file if the download breaks off, so that the next one continues there.
+   */
   resume?: boolean
-  /** Called when a download goes on from what an earlier one has left. */
+  /** Called when a download continues from the part that an earlier one has saved. */
   onResume?: (kept: number, size: number) => void
-  /** Called with the number of bytes that have been kept or have just arrived. */
+  /** Called with the number of bytes that were already saved or have just arrived. */
   onBytes?: (count: number) => void
 }
 
@@ -48,7 +50,7 @@ export async function saveAs(download: Download, path: string, options: SaveOpti
   }
 }
 
-/** At least one byte is read: the last one may be all that is missing. */
+/** Reads at least one byte, because possibly only the last one is missing. */
 async function resumeInto(draft: string, download: Download, size: number, options: SaveOptions): Promise<void> {
   const kept = Math.min((await stat(draft).catch(() => null))?.size ?? 0, size - 1)
   if (kept === 0) return writeInto(draft, download, options)
@@ -59,7 +61,7 @@ async function resumeInto(draft: string, download: Download, size: number, optio
     await writeInto(draft, rest, options)
   } catch (error) {
     if (!(error instanceof BytesDiffer) || rest.start === 0) throw error
-    // What was kept may be damaged: a crash can leave bytes that were never written. Start over.
+    // Start over, because the saved part may be damaged: a crash can leave bytes that were never written.
     options.onBytes?.(-size)
     await writeInto(draft, await download.resume(beginningOf(draft, 0)), options)
   }
@@ -70,7 +72,7 @@ function beginningOf(path: string, size: number): Source {
   return { size, isRepeatable: true, open }
 }
 
-/** The name of a part can be guessed: a link in its place must not lead elsewhere. Windows does not know the flag. */
+/** The name of a part can be guessed, so a symbolic link in its place must not be followed. Windows lacks the flag. */
 const WRITE = constants.O_WRONLY | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0)
 
 async function writeInto(path: string, { stream, start }: Download, { onBytes }: SaveOptions): Promise<void> {
@@ -98,17 +100,17 @@ async function writeAt(file: FileHandle, chunk: Uint8Array, position: number): P
 
 const UNFINISHED = /^\.([0-9a-f-]{36}|[0-9a-f]{32}\.\d+)\.part$/
 
-/** Whether a name is that of a file that `saveAs` has left behind. */
+/** Whether `saveAs` may have left a file with this name behind. */
 export function isUnfinishedDownload(name: string): boolean {
   return UNFINISHED.test(name)
 }
 
-/** A process may have died, and another may have its id by now. */
+/** The process of a part may have died, and another process may now have its id. */
 const ABANDONED_MS = 10 * 60_000
 
 /**
- * The path of this process for the part of a file. Takes over what another has left, unless that one is at work, and
- * removes what is left of other bytes under the same name: nothing will go on from there.
+ * The path of this process for the part of a file. Takes over the part of another process unless it is still active,
+ * and removes parts of other content with the same name, because no download will continue them.
  */
 async function claimPart(path: string, contentHash: string): Promise<string> {
   const folder = dirname(path)
@@ -150,7 +152,7 @@ class NameTaken extends Error {
   override name = 'NameTaken'
 }
 
-/** Fails if the name is taken, or one that the file system treats as equal: `A` and `a`, `é` in two forms. */
+/** Fails if the name exists, or one that the file system treats as equal: `A` and `a`, `é` in two forms. */
 async function renameToNew(draft: string, path: string): Promise<void> {
   try {
     await link(draft, path)

@@ -1,4 +1,4 @@
-// Folders on disk: their entries, by names that are the same on every system, and their files for the verifier.
+// Folders on disk: their entries with names that are the same on every system, and their files for the verifier.
 
 import { constants, type Dirent, type Stats } from 'node:fs'
 import { type FileHandle, open, readdir, realpath, stat } from 'node:fs/promises'
@@ -18,15 +18,15 @@ export type Found = FoundFile | { name: string; leftOut: string }
 export interface WalkOptions {
   /** Whether to follow symbolic links. */
   follow?: boolean
-  /** Names to leave out. The name of a folder ends with a slash, and stands for all that is below. */
+  /** Names to leave out. The name of a folder ends with a slash and includes everything below it. */
   isExcluded?: (name: string) => boolean
-  /** Files and folders that hold keys. They are left out under any path. */
+  /** Files and folders that contain keys. They are left out under any path. */
   isSecret?: (facts: Stats) => boolean
   /** Called before a symbolic link is followed. */
   mayFollow?: (path: string) => Promise<boolean>
 }
 
-/** Every entry of a folder, in order of names within each folder; entries that are left out say why. */
+/** Every entry of a folder, sorted by name within each folder. Entries that are left out have a reason. */
 export async function* walk(folder: string, options: WalkOptions = {}): AsyncGenerator<Found> {
   yield* walkBelow(folder, '', [await realpath(folder)], options)
 }
@@ -69,10 +69,10 @@ async function* found(
 ): AsyncGenerator<Found> {
   if (entry.isSymbolicLink() && !options.follow) return yield { name, leftOut: 'a symbolic link' }
   if (entry.isSymbolicLink() && options.mayFollow && !(await options.mayFollow(path)))
-    return yield { name, leftOut: 'a symbolic link to a place that is not read' }
+    return yield { name, leftOut: 'a symbolic link whose target must not be read' }
   const facts = await stat(path).catch(() => null)
   if (!facts) return yield { name, leftOut: 'a symbolic link to nothing' }
-  if (options.isSecret?.(facts)) return yield { name, leftOut: 'it holds your keys' }
+  if (options.isSecret?.(facts)) return yield { name, leftOut: 'it contains your keys' }
   if (facts.isFile()) return yield { name, path, size: facts.size }
   if (!facts.isDirectory()) return yield { name, leftOut: 'neither a file nor a folder' }
   const real = await realpath(path)
@@ -83,13 +83,13 @@ async function* found(
 export interface FolderOptions extends Pick<WalkOptions, 'mayFollow' | 'isExcluded'> {
   /** Whether the folder may have files that the bundle does not list. */
   allowExtra?: boolean
-  /** Opens a regular file; null if there is none. Throws if the file must not be read. */
+  /** Opens a regular file. Null if there is none. Throws if the file must not be read. */
   openFile?: (path: string) => Promise<FileHandle | null>
 }
 
 /**
- * The files of a folder, as the verifier asks for them. Symbolic links are followed, in listing as in reading. All other
- * entries but empty folders and excluded names count as files that the bundle does not list.
+ * The files of a folder as a source for the verifier. Symbolic links are followed for both listing and reading. All
+ * other entries except empty folders and excluded names count as files that the bundle does not list.
  */
 export function folderSource(folder: string, options: FolderOptions = {}) {
   const { allowExtra = false, openFile = openRegularFile, mayFollow, isExcluded } = options

@@ -1,6 +1,6 @@
 import { KeyFileError, readPrivately } from './key-file.ts'
 
-/** The identities in a file as `age-keygen` writes it. Refuses a file that others can read. */
+/** Reads the identities in a file of `age-keygen`. Refuses a file that others can read. */
 export async function readIdentityFile(path: string): Promise<string[]> {
   // The ciphers are large, so only encryption loads them.
   const { secretOf } = await import('../encryption/recipients.ts')
@@ -9,6 +9,6 @@ export async function readIdentityFile(path: string): Promise<string[]> {
   if (/^(age-encryption\.org|-----BEGIN AGE)/.test(identities[0] ?? ''))
     throw new KeyFileError('encrypted', `${path} is itself encrypted`)
   if (identities.length === 0 || !identities.every(secretOf))
-    throw new KeyFileError('no_key', `${path} holds no age identity (AGE-SECRET-KEY-1…)`)
+    throw new KeyFileError('no_key', `${path} contains no age identity (AGE-SECRET-KEY-1…)`)
   return identities
 }

@@ -1,4 +1,4 @@
-// Keys from files: Solana keypairs as its tools and wallets write them, and private keys of EVM accounts. Errors never
+// Keys from files: Solana keypairs in the form of its tools and wallets, and private keys of EVM accounts. Errors never
 // show the content of a file.
 
 import { open } from 'node:fs/promises'
@@ -11,7 +11,7 @@ import type { Wallet } from '../wallets/wallet.ts'
 export interface Key {
   namespace: Wallet['namespace']
   signer: Signer
-  /** A wallet that pays through a node of its chain. */
+  /** Returns a wallet that pays through a node of its chain. */
   wallet(rpcUrl: string): Promise<Wallet>
 }
 
@@ -36,16 +36,16 @@ const MAX_BYTES = 16 * 1024
 export async function readPrivately(path: string): Promise<string> {
   const file = await open(path).catch(unreadable(path))
   try {
-    // Check the open file: the path may name another one a moment later.
+    // Check the open file, because the path may name another one a moment later.
     const facts = await file.stat()
     if (!facts.isFile())
       throw new KeyFileError(
         'unreadable',
-        `${path} is ${facts.isDirectory() ? 'a folder' : 'not a file'}, and not a file with a key`,
+        `${path} is ${facts.isDirectory() ? 'a folder' : 'not a regular file'}, but must be a key file`,
       )
     const { mode, size } = facts
     if (process.platform !== 'win32' && (mode & 0o077) !== 0)
-      throw new KeyFileError('readable_by_others', `others can read ${path}: it is refused`)
+      throw new KeyFileError('readable_by_others', `other users can read ${path}, so it is refused`)
     if (size > MAX_BYTES) throw noKey(path)
     return await file.readFile('utf8').catch(unreadable(path))
   } finally {
@@ -73,7 +73,7 @@ export function parseKey(text: string, from: string): Key {
 function noKey(from: string): KeyFileError {
   return new KeyFileError(
     'no_key',
-    `${from} holds neither a Solana keypair (64 numbers) nor an EVM key (64 hex digits)`,
+    `${from} contains neither a Solana keypair (64 numbers) nor an EVM key (64 hex digits)`,
   )
 }
 
@@ -94,7 +94,7 @@ function isByte(value: unknown): boolean {
 function solanaKey(keypair: Uint8Array, from: string): Key {
   const signer = signerOr(
     () => signerFromSolanaKeypair(keypair),
-    `the two halves of the keypair in ${from} do not belong together`,
+    `the two halves of the keypair in ${from} do not match`,
   )
   return {
     namespace: 'solana',
@@ -109,7 +109,7 @@ function solanaKey(keypair: Uint8Array, from: string): Key {
 
 function evmKey(hex: string, from: string): Key {
   const account = `0x${hex.replace(/^0x/i, '').toLowerCase()}` as const
-  const signer = signerOr(() => signerFromEvmKey(account), `${from} holds no key that an EVM account can have`)
+  const signer = signerOr(() => signerFromEvmKey(account), `${from} does not contain a valid key of an EVM account`)
   return {
     namespace: 'eip155',
     signer,
@@ -122,7 +122,7 @@ function evmKey(hex: string, from: string): Key {
 
 const TIMEOUT_MS = 10_000
 
-/** Where its namespace has several networks, the node tells on which it pays. One that does not answer cannot pay at all. */
+/** If the namespace has several networks, the node determines the network. A node that does not answer cannot pay. */
 async function onItsNetwork(rpcUrl: string, wallet: Wallet): Promise<Wallet> {
   const { namespace } = wallet
   const networks = NETWORKS.filter(({ caip2 }) => caip2.startsWith(`${namespace}:`))

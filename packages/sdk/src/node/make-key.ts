@@ -1,5 +1,5 @@
-// New keys, keys from the forms in which other wallets export them, and the files that hold them. Every function returns
-// the text of a key file as `parseKey` reads it.
+// New keys, keys in the export formats of other wallets, and key files. Every function returns the text of a key file
+// that `parseKey` reads.
 
 import { createDecipheriv, createHmac, pbkdf2Sync, randomBytes, scryptSync } from 'node:crypto'
 import { open } from 'node:fs/promises'
@@ -15,7 +15,7 @@ export function newKeyText(namespace: Namespace): string {
   return keyText(namespace, randomBytes(32))
 }
 
-/** A new file that only its owner can read. Throws if the file exists. */
+/** Writes a new file that only its owner can read. Throws if the file exists. */
 export async function writeKeyFile(path: string, text: string): Promise<void> {
   const file = await open(path, 'wx', 0o600)
   try {
@@ -37,23 +37,26 @@ export const DERIVATION_PATHS = { solana: "m/44'/501'/0'/0'", eip155: "m/44'/60'
 export interface MnemonicOptions {
   namespace: Namespace
   path?: string
-  /** Not the password of a wallet: the "25th word". */
+  /** The "25th word", which is not the password of a wallet. */
   passphrase?: string
 }
 
-/** From the words of a wallet (BIP-39). */
+/** The key of the words of a wallet (BIP-39). */
 export async function keyTextOfMnemonic(words: string, options: MnemonicOptions): Promise<string> {
   const { namespace, path = DERIVATION_PATHS[namespace], passphrase = '' } = options
   const { mnemonicToSeed, validateMnemonic } = await import('@scure/bip39')
   const { wordlist } = await import('@scure/bip39/wordlists/english.js')
   const mnemonic = words.trim().toLowerCase().split(/\s+/).join(' ')
   if (!validateMnemonic(mnemonic, wordlist))
-    throw new KeyFileError('no_key', 'these are not the words of a wallet: one is wrong, missing or in another place')
+    throw new KeyFileError(
+      'no_key',
+      'these are not the words of a wallet: a word is wrong, missing or in the wrong position',
+    )
   const seed = await mnemonicToSeed(mnemonic, passphrase)
   return keyText(namespace, namespace === 'solana' ? deriveEd25519(seed, path) : await deriveSecp256k1(seed, path))
 }
 
-/** SLIP-10, where every step is hardened. */
+/** SLIP-10, in which every step is hardened. */
 function deriveEd25519(seed: Uint8Array, path: string): Uint8Array {
   if (!/^m(\/\d{1,10}')+$/.test(path)) throw wrongPath(path)
   let node = createHmac('sha512', 'ed25519 seed').update(seed).digest()
@@ -95,14 +98,14 @@ interface Keystore {
   }
 }
 
-/** From the encrypted keystore of an EVM wallet (version 3), as geth, foundry and ethers write it. */
+/** The key of an encrypted keystore of an EVM wallet (version 3), as written by geth, foundry and ethers. */
 export function keyTextOfKeystore(text: string, password: string): string {
   const { cipher, ciphertext, cipherparams, kdf, kdfparams, mac } = readKeystore(text)
   const [encrypted, iv, salt] = [ciphertext, cipherparams?.iv, kdfparams?.salt].map((hex) => fromHex(bareHex(hex)))
   if (cipher !== 'aes-128-ctr' || encrypted?.length !== 32 || iv?.length !== 16 || !salt) throw unknownKeystore()
   const key = deriveKey(kdf, kdfparams ?? {}, salt, password)
   const expected = toHex(keccak_256(Buffer.concat([key.subarray(16, 32), encrypted])))
-  if (expected !== bareHex(mac)) throw new KeyFileError('encrypted', 'the password is not that of this keystore')
+  if (expected !== bareHex(mac)) throw new KeyFileError('encrypted', 'this is not the password of the keystore')
   const decipher = createDecipheriv('aes-128-ctr', key.subarray(0, 16), iv)
   return keyText('eip155', Buffer.concat([decipher.update(encrypted), decipher.final()]))
 }
@@ -116,16 +119,16 @@ function readKeystore(text: string): NonNullable<Keystore['crypto']> {
   throw unknownKeystore()
 }
 
-/** A keystore that asks for more was not made by a wallet. */
+/** No wallet makes a keystore that requires more. */
 const MAX_MEMORY = 512 * 1024 * 1024
-/** Of scrypt, N × r × p: eight times what geth and foundry choose. */
+/** N × r × p of scrypt: eight times the choice of geth and foundry. */
 const MAX_WORK = 2 ** 24
 const MAX_ROUNDS = 10_000_000
 
 function deriveKey(kdf: unknown, params: Record<string, unknown>, salt: Uint8Array, password: string): Buffer {
   const { n = 0, r = 0, p = 0, c, prf } = params as Record<string, number>
   try {
-    // Node takes its own numbers for those that are 0.
+    // Node replaces zeros with its own defaults.
     if (kdf === 'scrypt' && n > 0 && r > 0 && p > 0 && n * r * p <= MAX_WORK)
       return scryptSync(password, salt, 32, { N: n, r, p, maxmem: MAX_MEMORY } as never)
     if (kdf === 'pbkdf2' && (prf as unknown) === 'hmac-sha256' && (c as number) <= MAX_ROUNDS)

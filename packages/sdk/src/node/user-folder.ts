@@ -1,4 +1,4 @@
-// The folders in which programs keep the files of their user.
+// The folders in which programs store the files of their user.
 
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
@@ -8,8 +8,8 @@ type Variables = Readonly<Record<string, string | undefined>>
 const BELOW_HOME = { XDG_CONFIG_HOME: '.config', XDG_CACHE_HOME: '.cache' }
 
 /**
- * The folder of `svc`, by the XDG rules: a path that is not absolute does not count. Null if there is no home: a folder
- * below the working directory would not be found again, and might belong to someone else.
+ * The folder of `svc` by the XDG rules, which ignore paths that are not absolute. Null if there is no home: a folder
+ * below the working directory would not be found again, and could belong to another user.
  */
 export function userFolder(env: Variables, variable: keyof typeof BELOW_HOME): string | null {
   const named = env[variable] ?? ''
@@ -27,7 +27,7 @@ function homeOfUser(): string {
   try {
     return homedir()
   } catch {
-    // Containers often run as a user that the system does not know.
+    // Containers often run as a user without an entry in the system.
     return ''
   }
 }

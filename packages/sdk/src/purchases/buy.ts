@@ -1,4 +1,4 @@
-// Buys storage from end to end: for a new locker, or for one that is there.
+// Buys storage from end to end: for a new locker, or for an existing one.
 
 import type { Provider } from '@svc/api/providers'
 import type { Quote } from '@svc/api/purchases'
@@ -18,7 +18,7 @@ import { hasTime, type Order, type Payable, payableLeg, quote, requireOrdered } 
 export interface Purchase extends Intention, ProvisionOptions {
   units: number
   provider?: Provider
-  /** Called with the receipt before the locker is opened, each time the purchase is resumed. */
+  /** Called with the receipt before the locker is opened, each time that the purchase is resumed. */
   onReceipt?: (receipt: SignedReceipt) => Promise<void>
 }
 
@@ -40,11 +40,13 @@ export interface RenewalPurchase extends Intention {
 }
 
 export interface QuotedPurchase extends Intention, Pick<Order, 'units' | 'provider' | 'extends'> {
-  /** The quote that the buyer sees, renewed when it has ended. Each one must be kept before it is returned. */
+  /**
+   * Returns the quote that the buyer sees, renewed when it has expired. Each quote must be saved before it is returned.
+   */
   quote: () => Promise<Quote>
 }
 
-/** Pays a quote that the buyer sees, and returns the receipt. A new locker is left for `provision` to open. */
+/** Pays a quote that the buyer sees, and returns the receipt. `provision` then opens a new locker. */
 export function buyQuoted(context: Context, purchase: QuotedPurchase): Promise<SignedReceipt> {
   const { units, provider, extends: of, quote, wallet, asset } = purchase
   const order = { units, ...(provider && { provider }), ...(of && { extends: of }), ...(asset && { pay_asset: asset }) }
@@ -55,22 +57,22 @@ export function buyQuoted(context: Context, purchase: QuotedPurchase): Promise<S
       requireOrdered(order, shown)
       const payable = payableLeg(shown, wallet, asset)
       if (hasTime(context, payable, wallet.landsWithin)) return payable
-      throw new PaymentError('not_moved', 'the quote has too little time left: ask for a new one')
+      throw new PaymentError('not_moved', 'the quote expires too soon: request a new one')
     },
-    // A page that has lost its journal has lost the name of the purchase, too.
+    // A page that has lost its journal has also lost the name of the purchase.
     recoverReceipt: async () => null,
   })
 }
 
-/** What all purchases of storage have in common. */
+/** The common part of all purchases of storage. */
 function saleOf({ wallet }: Intention, order: Order): Pick<Sale, 'order' | 'expected' | 'show'> {
   const { units, extends: of } = order
   return { order, expected: { units, payer_pubkey: wallet.address, ...(of && { extends: of }) }, show: showPayment }
 }
 
 /**
- * Pays for a locker that is there: what is left of it and what is bought are added up. Whoever knows its receipt may pay.
- * The receipt of the renewal proves the payment; the locker keeps its own.
+ * Renews an existing locker: its remaining terms and the bought ones are added up. Anyone who knows its receipt may
+ * pay. The receipt of the renewal proves the payment; the receipt of the locker does not change.
  */
 export async function renew(
   context: Context,
@@ -80,13 +82,13 @@ export async function renew(
   return { receipt: await payForStorage(context, purchase, { units: purchase.units, extends: receipt_id }) }
 }
 
-/** What the gateway would refuse to open the locker with is refused before it is paid for. */
+/** Refuses options before the payment if the gateway would refuse to open a locker with them. */
 function requireProvisionable(purchase: Purchase): void {
   const objection = provisionObjection(purchase)
   if (objection !== null) throw new PaymentError('not_moved', objection)
 }
 
-/** What is bought, and who pays. */
+/** The order, and the buyer's intention. */
 interface StorageSale {
   intention: Intention
   order: Order
@@ -114,8 +116,8 @@ const MAX_QUOTES = 5
 type QuoteKeys = (count: number) => Promise<string>
 
 /**
- * Keys that follow from a signature, which is made once and never sent. Nobody else can compute them, so nobody else gets
- * the quotes; the buyer can, without a journal too. Another order has other keys, so a name that was never paid is free.
+ * Keys that are derived from a signature, which is made once and never sent. Only the buyer can compute them and get
+ * the quotes again, even without a journal. Another order has other keys, so a name that was never paid is free.
  */
 function quoteKeys({ signer, baseUrl }: Context, { intention, order }: StorageSale): QuoteKeys {
   let signature: Promise<string> | undefined
@@ -132,14 +134,14 @@ function quoteKeys({ signer, baseUrl }: Context, { intention, order }: StorageSa
   }
 }
 
-/** The quotes of this purchase, in order. Whoever knows their keys gets them again. */
+/** The quotes of this purchase in order. A client that knows their keys gets the same quotes again. */
 async function* quotesOf(context: Context, { intention, order }: StorageSale, keyOf: QuoteKeys): AsyncGenerator<Quote> {
   for (let count = 0; count < MAX_QUOTES; count++) {
     yield await quote(context, order, { idempotencyKey: await keyOf(count), signal: intention.signal })
   }
 }
 
-/** The gateway remembers an idempotency key for a day. */
+/** Finds the receipt of a lost journal. The gateway stores an idempotency key for a day. */
 async function recoverReceipt(
   context: Context,
   { intention, expected }: StorageSale,
@@ -165,5 +167,5 @@ async function nextPayable(
     const payable = payableLeg(next, wallet, asset)
     if (hasTime(context, payable, wallet.landsWithin)) return payable
   }
-  throw new PaymentError('not_moved', 'quotes of this gateway end sooner than a payment can land')
+  throw new PaymentError('not_moved', 'quotes of this gateway expire before a payment can land')
 }

@@ -19,9 +19,9 @@ import {
 import { hasTime, type Payable } from './quote.ts'
 
 /**
- * Called before each payment that the wallet could make is signed, with the most that the network may charge for it;
- * false ends the purchase. The fee is null if the wallet does not tell. `replaced` is a pending payment of which, or of the
- * new one, only one can land; null for a payment beside those before.
+ * Called before each payment is signed, with the maximum fee of the network. False ends the purchase. The fee is null
+ * if the wallet does not report it. `replaced` is a pending payment that the new one replaces, so that only one of the
+ * two can land. It is null for an additional payment.
  */
 export type Approve = (
   leg: PaymentLeg,
@@ -71,7 +71,7 @@ export async function completePayment<R extends PaymentRecord>(
       open = record.attempts
       const newest = open.at(-1)
       if (record.asked) {
-        failure = new PaymentError('may_have_moved', 'the wallet was asked to pay, and its answer is not known')
+        failure = new PaymentError('may_have_moved', 'the wallet was asked to pay, but its answer is unknown')
         if (!(await foundSent(entry, wallet, record))) await context.wait(POLL_MS, signal)
       } else if (newest && hasTime(context, newest, 0)) {
         failure = await sendAgain(wallet, newest)
@@ -80,7 +80,7 @@ export async function completePayment<R extends PaymentRecord>(
       } else if (signed < MAX_SIGNED && (await signNext(context, task, record))) {
         signed++
       } else if (!newest && signed >= MAX_SIGNED) {
-        throw new PaymentError('not_moved', `the chain took none of ${MAX_SIGNED} payments while they were valid`)
+        throw new PaymentError('not_moved', `none of ${MAX_SIGNED} payments landed on the chain before they expired`)
       } else {
         await context.wait(POLL_MS, signal)
       }
@@ -95,7 +95,7 @@ export async function completePayment<R extends PaymentRecord>(
   throw paymentError(failure, open, record.asked)
 }
 
-/** Records the payment that the wallet made without telling, if the chain has it. */
+/** Records a payment that the wallet made without an answer, if it is on chain. */
 async function foundSent<R extends PaymentRecord>(
   entry: JournalEntry<R>,
   wallet: Wallet,
@@ -134,7 +134,7 @@ async function sendAgain(wallet: Wallet, { payment }: PaymentAttempt): Promise<u
   )
 }
 
-/** Signs and records the next payment; false if none may be made yet, or another process was faster. */
+/** Signs and records the next payment. False if none may be made yet, or another process was faster. */
 async function signNext<R extends PaymentRecord>(context: Context, task: PaymentTask<R>, record: R): Promise<boolean> {
   const { entry, payable, approve, signal } = task
   const wallet = abortable(task.wallet, signal)
@@ -150,14 +150,14 @@ async function signNext<R extends PaymentRecord>(context: Context, task: Payment
   const payment = open
     ? await wallet.signInstead?.(open.payment, next.leg, fee?.amount)
     : await wallet.sign(next.leg, fee?.amount)
-  // Signing in a wallet can take so long that the quote is nearly over.
+  // Signing in a wallet can take so long that the quote has nearly expired.
   if (!payment || !hasTime(context, next, wallet.landsWithin)) return false
   return entry.write({ ...record, attempts: [...record.attempts, { ...next, payment }] })
 }
 
 /**
- * Records that the wallet is asked before it is: it sends at once, and its answer may be lost. The answer is recorded
- * also after the caller has stopped waiting for it.
+ * Records the request before the wallet is asked, because the wallet sends immediately and its answer may be lost. The
+ * answer is recorded even after the caller has stopped waiting.
  */
 async function askToSend<R extends PaymentRecord>(
   { entry, wallet, begin, signal }: PaymentTask<R>,
@@ -178,7 +178,7 @@ async function askToSend<R extends PaymentRecord>(
   return true
 }
 
-/** The error of a purchase; it says whether money moved. */
+/** The error of a purchase, which states whether money has moved. */
 export function paymentError(
   failure: unknown,
   attempts: readonly PaymentAttempt[],
@@ -187,7 +187,7 @@ export function paymentError(
   if (failure instanceof PaymentError && failure.money !== 'not_moved' && failure.tx !== null) return failure
   const tx = attempts.at(-1)?.payment.tx
   if (tx !== undefined || asked) {
-    const message = 'the outcome of the payment is not certain yet; try again: it is not made twice'
+    const message = 'the outcome of the payment is not certain yet; try again: nothing is paid twice'
     return new PaymentError('may_have_moved', message, { tx: tx ?? null, cause: failure })
   }
   if (failure instanceof PaymentError) return failure

@@ -20,7 +20,7 @@ export interface Payment {
   tx: string
 }
 
-/** A leg, and the address where the quote says to confirm its payment. */
+/** A leg, and the URL in the quote for confirming its payment. */
 export interface QuotedLeg {
   leg: PaymentLeg
   confirmUrl: string
@@ -32,7 +32,7 @@ export interface Confirmed {
   receipt: SignedReceipt
 }
 
-/** Makes one request; throws if the payment is not accepted. */
+/** Makes one request. Throws if the payment is not accepted. */
 export type ShowPayment<C extends Confirmed> = (
   context: Context,
   payment: Payment,
@@ -75,7 +75,7 @@ export async function confirmOnce<C extends Confirmed>(
   return answer
 }
 
-/** The receipt of a paid quote, whichever transaction of this client's key paid it; null for an unpaid quote. */
+/** The receipt of a quote that this client's key paid with any transaction. Null for an unpaid quote. */
 export async function receiptOf(
   context: Context,
   { leg, confirmUrl }: QuotedLeg,
@@ -85,7 +85,7 @@ export async function receiptOf(
   const payment = { leg, tx: familyOf(leg) === 'eip155' ? `0x${'0'.repeat(64)}` : '1'.repeat(64) }
   try {
     const answer = await showPayment(context, payment, signal).catch(async (error: unknown) => {
-      // Sign only when it helps: a wallet may ask its user each time.
+      // Sign only if necessary, because a wallet may ask its user each time.
       if (!context.signer || !isAlreadyPaid(error)) throw error
       requireOwnAddress(context, confirmUrl)
       const payer_signature = await context.signer.sign(receiptClaim(confirmUrl, leg.extra.pay_req_id))
@@ -94,18 +94,18 @@ export async function receiptOf(
     await requireFitting(context, answer, leg, expected)
     return answer.receipt
   } catch (error) {
-    // A paid quote must not be paid again, whoever paid it.
+    // A paid quote must not be paid again, no matter who paid it.
     if (isAlreadyPaid(error)) throw error
     if (isGatewayError(error, 'tx_not_found', 'quote_expired', 'payment_verification_failed')) return null
     throw error
   }
 }
 
-/** A signature made for another service would collect the receipt there. In development a gateway has many addresses. */
+/** A signature for another service would give it the receipt. In development, a gateway can have several addresses. */
 function requireOwnAddress({ baseUrl }: Context, confirmUrl: string): void {
   const isPlain = URL.parse(confirmUrl)?.href === confirmUrl
   const isOwn = confirmUrl.startsWith(`${baseUrl}/`) || (isPlain && isPrivateHost(confirmUrl) && isPrivateHost(baseUrl))
-  if (!isPlain || !isOwn) throw new UntrueAnswer(`the quote is to be confirmed at ${confirmUrl}, not at ${baseUrl}`)
+  if (!isPlain || !isOwn) throw new UntrueAnswer(`the quote must be confirmed at ${confirmUrl}, not at ${baseUrl}`)
 }
 
 function isAlreadyPaid(error: unknown): boolean {
@@ -140,13 +140,15 @@ async function requireFitting(
   const { pay_req_id, name: pay_asset } = extra
   const receipt_id = receiptId(pay_req_id, receipt.tx_hash)
   const expected: Partial<SignedReceipt> = { receipt_id, pay_req_id, pay_asset, ...known }
-  if (answer.receipt_id !== receipt_id) throw new UntrueAnswer(`${answer.receipt_id} does not follow from the payment`)
+  if (answer.receipt_id !== receipt_id)
+    throw new UntrueAnswer(`the receipt id ${answer.receipt_id} is not derived from the payment`)
   for (const field of Object.keys(expected) as (keyof SignedReceipt)[])
     if (receipt[field] !== expected[field])
-      throw new UntrueAnswer(`the receipt says ${receipt[field]} for ${field}, not ${expected[field]}`)
-  // The operator may have accepted less than was asked for. A receipt for more would claim what nobody paid.
+      throw new UntrueAnswer(`the receipt has ${receipt[field]} as ${field}, not ${expected[field]}`)
+  // The admin may have accepted less than the quoted amount. A receipt for more would claim an amount that was not
+  // paid.
   if (!/^[1-9]\d*$/.test(receipt.paid_raw) || BigInt(receipt.paid_raw) > BigInt(amount))
-    throw new UntrueAnswer(`the receipt says ${receipt.paid_raw} for paid_raw, and ${amount} was asked for`)
+    throw new UntrueAnswer(`the receipt has ${receipt.paid_raw} as paid_raw, but the quote asks for ${amount}`)
 }
 
 /** Shows the gateway the transaction that paid a quote. Repeated calls return the same receipt. */

@@ -1,4 +1,4 @@
-// The purchases of a buyer that have no name of their own: the same order continues the one that is unfinished.
+// Purchases without a name chosen by the buyer: the same order continues the unfinished purchase.
 
 import { toHex } from '@svc/protocol/bytes'
 import { type Journal, type JournalEntry, journalEntry } from '../journal.ts'
@@ -6,7 +6,7 @@ import { type Journal, type JournalEntry, journalEntry } from '../journal.ts'
 export interface Unfinished {
   /** The name of the purchase in the journal. */
   intent: string
-  /** For people, and to tell orders apart. */
+  /** A text for people, which also distinguishes orders. */
   order: string
   begun_at: string
 }
@@ -19,9 +19,9 @@ export interface Buyer {
 
 export interface Begun {
   intent: string
-  /** When the purchase was begun, if it is resumed. */
+  /** When the purchase began, if it is resumed. */
   since: string | null
-  /** Other orders of this buyer that are not finished. */
+  /** Other unfinished orders of this buyer. */
   others: Unfinished[]
 }
 
@@ -41,7 +41,7 @@ export async function unfinishedPurchases(journal: Journal, buyer: Buyer): Promi
   return (await unfinishedOf(journal, buyer).read()) ?? []
 }
 
-/** Notes a purchase that was begun under a name, unless its order has one. */
+/** Records a purchase that began with a name, unless its order already has one. */
 export function adoptPurchase(journal: Journal, buyer: Buyer, { intent, order, begun_at }: Unfinished): Promise<void> {
   return unfinishedOf(journal, buyer).update((now) => {
     const all = now ?? []
@@ -49,7 +49,7 @@ export function adoptPurchase(journal: Journal, buyer: Buyer, { intent, order, b
   })
 }
 
-/** Forgets a purchase that is complete or that certainly moved no money. */
+/** Removes a purchase that is complete or that certainly moved no money. */
 export async function endPurchase(journal: Journal, buyer: Buyer, intent: string): Promise<void> {
   const entry = unfinishedOf(journal, buyer)
   for (;;) {

@@ -8,7 +8,7 @@ import type { PaymentRecord } from './payment-record.ts'
 import { type AnyQuote, hasTime, payableLeg, requireSound } from './quote.ts'
 
 export interface PayOptions {
-  /** Ticker of the leg; by default the first that the wallet can pay. */
+  /** The ticker of the leg. By default the first leg that the wallet can pay. */
   asset?: string
   signal?: AbortSignal | undefined
 }
@@ -28,7 +28,7 @@ export async function pay(
     begin: { payer: wallet.address, attempts: [] },
     async payable() {
       if (hasTime(context, next, wallet.landsWithin)) return next
-      throw new PaymentError('not_moved', 'the quote has too little time left: ask for a new one')
+      throw new PaymentError('not_moved', 'the quote expires too soon: request a new one')
     },
     signal,
   })

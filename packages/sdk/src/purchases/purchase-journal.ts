@@ -1,5 +1,5 @@
-// The journal of purchases: all that a client keeps of each, from the order to the receipt. Programs and web pages keep
-// the same records, so that a purchase is found and paid once, whichever of them continues it.
+// The journal of purchases: everything that a client stores about each one, from the order to the receipt. Programs and
+// web pages use the same records, so that a purchase is found and paid once, no matter which of them continues it.
 
 import type { Quote } from '@svc/api/purchases'
 import type { SignedReceipt } from '@svc/protocol/receipt'
@@ -11,20 +11,20 @@ export interface PurchaseRecord extends PaymentRecord {
   order: Readonly<Record<string, unknown>>
   /** Null until the payment is confirmed. */
   receipt: SignedReceipt | null
-  /** Of a purchase that a page shows. */
+  /** Set for a purchase that a page shows. */
   shown?: ShownPurchase
 }
 
-/** What a buyer was shown to pay before any wallet was asked. */
+/** What a page showed to the buyer before any wallet was asked. */
 export interface ShownPurchase {
   started: string
-  /** All that could have been paid, the newest last. */
+  /** All quotes that could have been paid, newest last. */
   quotes: Quote[]
-  /** Whether it was shown to be paid outside of this client, which cannot see what is done there. */
+  /** Whether it was shown for payment outside of this client, which cannot observe such a payment. */
   isShownElsewhere: boolean
 }
 
-export interface PurchasePlace {
+export interface PurchaseLocation {
   journal: Journal
   /** The address of the selling service. */
   baseUrl: string
@@ -32,41 +32,41 @@ export interface PurchasePlace {
 
 const PREFIX = 'purchase '
 
-export function purchaseEntry({ journal, baseUrl }: PurchasePlace, intent: string): JournalEntry<PurchaseRecord> {
+export function purchaseEntry({ journal, baseUrl }: PurchaseLocation, intent: string): JournalEntry<PurchaseRecord> {
   return journalEntry(journal, `${PREFIX}${baseUrl} ${intent}`)
 }
 
-/** The recorded purchase of this intent; null if there is none. */
-export function readPurchase(place: PurchasePlace, intent: string): Promise<PurchaseRecord | null> {
-  return purchaseEntry(place, intent).read()
+/** The recorded purchase with this intent. Null if there is none. */
+export function readPurchase(location: PurchaseLocation, intent: string): Promise<PurchaseRecord | null> {
+  return purchaseEntry(location, intent).read()
 }
 
-/** The record of an order that nobody has begun to pay. */
+/** The record of an order whose payment has not begun. */
 export function shownOrder(order: PurchaseRecord['order'], shown: ShownPurchase): PurchaseRecord {
   return { payer: '', attempts: [], order, receipt: null, shown }
 }
 
-/** What stays of a purchase whose payments are void: a page still shows it. */
+/** The remaining record of a purchase whose payments are void, which a page still shows. */
 export function unpaidAgain({ payer, order, shown }: PurchaseRecord): PurchaseRecord | null {
   return shown ? { payer, attempts: [], order, receipt: null, shown } : null
 }
 
-/** The purchases that a page of this browser has shown, with their intents. A damaged record hides no other. */
+/** The purchases that pages of this browser have shown, with their intents. Damaged records are skipped. */
 export async function shownPurchases(
   journal: ListedJournal,
-): Promise<{ place: PurchasePlace; intent: string; record: PurchaseRecord }[]> {
+): Promise<{ location: PurchaseLocation; intent: string; record: PurchaseRecord }[]> {
   const found = journal.keys().map(async (key) => {
     const [, baseUrl = '', intent = ''] = /^purchase (\S+) (\S+)$/.exec(key) ?? []
-    const place = { journal, baseUrl }
-    const record = intent === '' ? null : await readPurchase(place, intent).catch(() => null)
-    return record?.shown ? [{ place, intent, record }] : []
+    const location = { journal, baseUrl }
+    const record = intent === '' ? null : await readPurchase(location, intent).catch(() => null)
+    return record?.shown ? [{ location, intent, record }] : []
   })
   return (await Promise.all(found)).flat()
 }
 
-/** Forgets a purchase, whatever became of it. */
-export async function forgetPurchase(place: PurchasePlace, intent: string): Promise<boolean> {
-  const entry = purchaseEntry(place, intent)
+/** Removes a purchase from the journal, whatever its outcome. */
+export async function forgetPurchase(location: PurchaseLocation, intent: string): Promise<boolean> {
+  const entry = purchaseEntry(location, intent)
   await entry.read()
   return entry.write(null)
 }

@@ -1,4 +1,4 @@
-// The steps that all purchases share. The buyer names each one by an intent. While the journal exists, an intent is
+// The common steps of all purchases. The buyer names each purchase by an intent. While the journal exists, an intent is
 // paid once, even after crashes and lost answers.
 
 import type { SignedReceipt } from '@svc/protocol/receipt'
@@ -10,7 +10,7 @@ import type { Wallet } from '../wallets/wallet.ts'
 import { type Approve, completePayment, paymentError } from './complete-payment.ts'
 import { type Confirmed, type ConfirmOptions, confirmOnce, confirmWith, type ShowPayment } from './confirm.ts'
 import type { PaymentAttempt } from './payment-record.ts'
-import { type PurchasePlace, type PurchaseRecord, purchaseEntry, unpaidAgain } from './purchase-journal.ts'
+import { type PurchaseLocation, type PurchaseRecord, purchaseEntry, unpaidAgain } from './purchase-journal.ts'
 import type { Payable } from './quote.ts'
 
 /** The input of every purchase. */
@@ -18,7 +18,7 @@ export interface Intention {
   /** The name of this purchase: the same name is always the same purchase. */
   intent: string
   wallet: Wallet
-  /** Ticker; by default the first that the wallet can pay. */
+  /** The ticker of the asset. By default the first that the wallet can pay. */
   asset?: string
   approve?: Approve
   signal?: AbortSignal | undefined
@@ -39,15 +39,17 @@ export interface Sale {
 export async function receiptOnce(context: Context, intention: Intention, sale: Sale): Promise<SignedReceipt> {
   const { wallet, intent } = intention
   if (context.signer?.address !== wallet.address)
-    throw new PaymentError('not_moved', `${wallet.address} would pay and own what is bought, but does not sign for it`)
-  if (context.hasDefaultJournal)
-    context.warn('This client has no journal: a purchase that is cut short may be paid twice.')
+    throw new PaymentError(
+      'not_moved',
+      `${wallet.address} would pay and own the locker, but is not the signer of this client`,
+    )
+  if (context.hasDefaultJournal) context.warn('This client has no journal: an interrupted purchase may be paid twice.')
   const entry = purchaseEntry(context, intent)
   const known = await openPurchase(entry, intention, sale)
   return known?.receipt ?? (await payForReceipt(context, intention, sale, entry, known))
 }
 
-/** The record of this purchase. A name under which another order was begun is free again if nothing was paid for it. */
+/** The record of this purchase. If another order began with this name, the name is free again if nothing was paid. */
 async function openPurchase(
   entry: JournalEntry<PurchaseRecord>,
   intention: Intention,
@@ -57,7 +59,7 @@ async function openPurchase(
   if (!known || isSameOrder(known, intention, sale)) return known
   if (!(await isUnpaid(known, intention))) throw nameInUse(known, intention)
   const free = known.shown ? { ...beginOf(intention, sale), shown: known.shown } : null
-  // Another process may have begun with the name since it was read.
+  // Another process may have used the name since it was read.
   return (await entry.write(free)) ? free : openPurchase(entry, intention, sale)
 }
 
@@ -147,7 +149,7 @@ export function paidBut(tx: string) {
   }
 }
 
-/** The receipt of an earlier payment, if the service has it or sees the payment now. */
+/** The receipt of an earlier payment, if the service has the receipt or now finds the payment. */
 async function findReceipt(
   context: Context,
   show: ShowPayment<Confirmed>,
@@ -162,7 +164,7 @@ async function findReceipt(
   return null
 }
 
-/** What was paid is certain of a payment that was signed here; a wallet that sends by itself may have changed it. */
+/** The amount is certain only for a payment that was signed here: a wallet that sends itself may have changed it. */
 function amountOf({ amount }: PaymentAttempt['leg'], { raw }: PaymentAttempt['payment']): Partial<SignedReceipt> {
   return raw === '' ? {} : { paid_raw: amount }
 }
@@ -173,20 +175,21 @@ function nullIfRefused(error: unknown): null {
 }
 
 /**
- * Drops what a wallet was asked to pay, and payments that it sent by itself and no chain has. Only for payers who have
- * seen in their wallet that nothing was sent: nobody else can tell. False if another process has changed the record.
+ * Removes the open request to a wallet, and payments that it sent itself and that are not on chain. Only for payers who
+ * have seen in their wallet that nothing was sent, because no program can know. False if another process has changed
+ * the record.
  */
-export async function forgetUnansweredPayment(place: PurchasePlace, intent: string): Promise<boolean> {
-  const entry = purchaseEntry(place, intent)
+export async function forgetUnansweredPayment(location: PurchaseLocation, intent: string): Promise<boolean> {
+  const entry = purchaseEntry(location, intent)
   const record = await entry.read()
   if (!record || record.receipt) return true
   const { asked, ...rest } = record
   return entry.write({ ...rest, attempts: record.attempts.filter(({ payment }) => payment.raw !== '') })
 }
 
-/** Frees the intent for another order or payer if no payment of it has landed or can land; returns whether it is free. */
-export async function releaseUnpaid(place: PurchasePlace, intent: string, wallet: Wallet): Promise<boolean> {
-  const entry = purchaseEntry(place, intent)
+/** Frees the intent for another order or payer if no payment has landed or can land. Returns whether it is free. */
+export async function releaseUnpaid(location: PurchaseLocation, intent: string, wallet: Wallet): Promise<boolean> {
+  const entry = purchaseEntry(location, intent)
   const record = await entry.read()
   if (!record) return true
   return (await isUnpaid(record, { intent, wallet })) && (await entry.write(unpaidAgain(record)))

@@ -24,25 +24,25 @@ export async function quote(context: Context, order: Order, options: QuoteOption
   const { idempotencyKey = toHex(randomBytes(16)), signal } = options
   const headers = { 'idempotency-key': idempotencyKey }
   const { body } = await call(context, requestStorage, { body: order, headers, signal })
-  if (!('accepts' in body)) throw new UntrueAnswer('the answer to an order without a payment is not a quote')
+  if (!('accepts' in body)) throw new UntrueAnswer('the gateway did not answer the order with a quote')
   requireOrdered(order, body)
   return body
 }
 
-/** Requires that the quote is sound and of this order. */
+/** Requires that the quote is consistent and for this order. */
 export function requireOrdered({ units, provider, extends: of }: Order, quote: Quote): void {
   requireSound(quote)
   const { extensions } = quote
   const { price_summary, renewal } = extensions.svc
   if (price_summary.units !== units || (provider ?? price_summary.provider) !== price_summary.provider)
-    throw new UntrueAnswer('the quote is for something other than was asked for')
-  if (renewal?.receipt_id !== of) throw new UntrueAnswer('the quote is for another locker than was asked for')
+    throw new UntrueAnswer('the quote is not for the requested order')
+  if (renewal?.receipt_id !== of) throw new UntrueAnswer('the quote is for another locker than the requested one')
 }
 
-/** A quote of any service. */
+/** A quote of either service. */
 export type AnyQuote = Quote | SubscriptionQuote
 
-/** Requires that all legs belong to one quote and ask for what they show. */
+/** Requires that all legs belong to one quote, and that their displayed amounts are correct. */
 export function requireSound({ accepts, extensions }: AnyQuote): void {
   const { info } = extensions.svc
   const isOneQuote = accepts.length > 0 && accepts.every(({ extra }) => extra.pay_req_id === info.pay_req_id)
@@ -52,14 +52,14 @@ export function requireSound({ accepts, extensions }: AnyQuote): void {
   requireTrueReferences(accepts, extensions.svc.payment_reference)
 }
 
-/** A payment that names another quote would not pay this one; one that names its `pay_req_id` gives away the receipt. */
+/** A payment that names another quote would not pay this one. Naming its `pay_req_id` would reveal the receipt. */
 function requireTrueReferences(accepts: readonly PaymentLeg[], reference: string | undefined): void {
   const isTrue = accepts.every((leg) => {
     const { memo, pay_req_id } = leg.extra
     const isAsked = memo === undefined || memo === referenceOf(leg)
     return isAsked && (reference === undefined || (reference === paymentReference(pay_req_id) && memo !== pay_req_id))
   })
-  if (!isTrue) throw new UntrueAnswer('the quote asks for a payment that does not name it by its reference')
+  if (!isTrue) throw new UntrueAnswer('the quote asks for a payment without its own reference')
 }
 
 /** A leg to pay, and when it expires (Unix seconds). */
@@ -73,7 +73,7 @@ export function payableLeg({ accepts, extensions }: AnyQuote, wallet: Wallet, as
   const { namespace, isLocal } = wallet
   const { info, terms } = extensions.svc
   if (terms.environment === 'development' && !isLocal)
-    throw new PaymentError('not_moved', 'this service is for development: what a real chain pays to it is lost')
+    throw new PaymentError('not_moved', 'this service is for development: a payment on a real chain would be lost')
   const payable = accepts.filter(({ network }) => network.startsWith(`${namespace}:`))
   const wanted = payable.filter(({ extra }) => asset === undefined || extra.name === asset)
   const leg = wanted.find(({ network }) => network === wallet.network) ?? wanted[0]
@@ -83,7 +83,7 @@ export function payableLeg({ accepts, extensions }: AnyQuote, wallet: Wallet, as
 
 function notPayable(asset: string | undefined, namespace: string, payable: readonly PaymentLeg[]): string {
   const tickers = payable.map(({ extra }) => extra.name)
-  const what = tickers.length > 0 ? `${asset}; it takes ${tickers.join(', ')}` : 'anything'
+  const what = tickers.length > 0 ? `${asset}; it accepts ${tickers.join(', ')}` : 'anything'
   return `the quote cannot be paid with a ${namespace} key in ${what}`
 }
 
@@ -95,7 +95,7 @@ export function hasTime(context: Context, { expiresAt }: Payable, seconds: numbe
 /** More than any asset has. Without a limit, formatting an amount could take forever. */
 const MAX_DECIMALS = 36
 
-/** Requires that the displayed asset and amount of a leg are those to be paid. */
+/** Requires that the displayed asset and amount of a leg are the ones to pay. */
 export function requireTrueLeg(leg: PaymentLeg): void {
   const { asset, amount, extra } = leg
   const { name, decimals, human_amount } = extra
@@ -105,7 +105,7 @@ export function requireTrueLeg(leg: PaymentLeg): void {
   const isAmount = /^[1-9]\d{0,77}$/.test(amount) && Number.isInteger(decimals) && decimals >= 0
   if (!isAmount || decimals > MAX_DECIMALS || amountText(BigInt(amount), decimals) !== human_amount)
     throw new UntrueAnswer(
-      `the quote shows ${human_amount} ${name} where it asks for ${amount} units of ${decimals} decimals`,
+      `the quote shows ${human_amount} ${name}, but asks for ${amount} units with ${decimals} decimals`,
     )
 }
 

@@ -1,4 +1,4 @@
-// Payments as URLs, which wallets on phones read from a QR code: the transfer requests of Solana Pay.
+// Payments as URLs for wallets on phones, which read them from a QR code: transfer requests of Solana Pay.
 
 import type { PaymentLeg } from '@svc/api/quote'
 import { solanaPayReference } from '@svc/protocol/ids'
@@ -10,7 +10,7 @@ export type TransferRequest = NonNullable<PaymentLeg['extra']['solana_pay']>
 const FIELDS = ['amount', 'spl-token', 'reference', 'label', 'message', 'memo']
 
 /**
- * The transfer request of a leg, if it asks for exactly what the leg asks for; else null. People see the leg, and their
+ * The transfer request of a leg, if it asks for exactly the same payment, else null. People see the leg, but their
  * phone pays the URL.
  */
 export async function transferRequestOf(leg: PaymentLeg): Promise<TransferRequest | null> {
@@ -18,7 +18,7 @@ export async function transferRequestOf(leg: PaymentLeg): Promise<TransferReques
   const url = request && URL.parse(request.url)
   if (!request || url?.protocol !== 'solana:') return null
   const names = [...url.searchParams.keys()]
-  // Of a field that comes twice, wallets may read the other one.
+  // If a field occurs twice, wallets may read the other one.
   if (names.some((name, i) => !FIELDS.includes(name) || names.indexOf(name) !== i)) return null
   const asks = (name: string) => url.searchParams.get(name)
   const isThisPayment =
@@ -29,7 +29,7 @@ export async function transferRequestOf(leg: PaymentLeg): Promise<TransferReques
   return isThisPayment && (await reaches(leg, url.pathname, asks('spl-token'))) ? request : null
 }
 
-/** Digits beyond those of the asset would be cut off, or refused by the wallet. */
+/** Wallets would truncate or refuse digits beyond those of the asset. */
 function isAmount(text: string, amount: bigint, decimals: number): boolean {
   const [, fraction = ''] = text.split('.')
   return fraction.length <= decimals && atomicAmount(text, decimals) === amount
@@ -39,6 +39,6 @@ function isAmount(text: string, amount: bigint, decimals: number): boolean {
 async function reaches({ asset, payTo }: PaymentLeg, wallet: string, mint: string | null): Promise<boolean> {
   const { NATIVE_MINT, tokenAccount } = await import('../wallets/solana-wallet.ts')
   if (asset === NATIVE_MINT) return mint === null && wallet === payTo
-  // What is no address has no token account.
+  // Text that is not an address has no token account.
   return mint === asset && (await tokenAccount(wallet, asset).catch(() => null)) === payTo
 }

@@ -1,6 +1,6 @@
 import type { Wallet } from './wallet.ts'
 
-/** Rejects as soon as the signal is aborted. What the wallet signs after that is dropped, so it is never sent. */
+/** Rejects as soon as the signal is aborted. Payments that the wallet signs after that are discarded, never sent. */
 export function abortable(wallet: Wallet, signal: AbortSignal | undefined): Wallet {
   const { signInstead, fee, findSent } = wallet
   return {

@@ -1,4 +1,4 @@
-// Encodes the ERC-20 calls that paying needs and decodes their results.
+// Encodes the ERC-20 calls for payments and decodes their results.
 
 import { addr } from 'micro-eth-signer'
 import { createContract, ERC20 } from 'micro-eth-signer/abi.js'
@@ -17,7 +17,7 @@ export function transfer(to: string, amount: bigint): Hex {
   return hexOf(token.transfer.encodeInput({ to: requireAddress(to), value: amount }))
 }
 
-/** A mixed-case address carries a checksum (EIP-55), so a mistyped one is refused. */
+/** A mixed-case address has a checksum (EIP-55), so a mistyped one is refused. */
 function requireAddress(address: string): string {
   if (!addr.isValid(address)) throw new RangeError(`${address} is not an address`)
   return address

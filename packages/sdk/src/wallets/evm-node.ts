@@ -1,4 +1,4 @@
-// The calls to a node of an EVM chain that paying needs.
+// The calls to a node of an EVM chain for payments.
 
 import { type Ask, askInBatches } from '../json-rpc.ts'
 import { balanceOf, DECIMALS, readBalance, readDecimals, readSymbol, SYMBOL } from './erc20.ts'
@@ -21,7 +21,7 @@ export interface EvmToken {
   symbol: string
   decimals: number
   /** The balance of the owner. */
-  held: bigint
+  balance: bigint
 }
 
 export type EvmNode = ReturnType<typeof connectEvm>
@@ -54,23 +54,23 @@ export function connectEvm(rpcUrl: string) {
       await ask('eth_sendRawTransaction', [raw])
     },
 
-    /** Null if no block holds the transaction. */
+    /** Null if the transaction is in no block. */
     async receipt(tx: string): Promise<{ isSuccess: boolean; blockNumber: bigint } | null> {
       const found = (await ask('eth_getTransactionReceipt', [tx])) as Record<string, unknown> | null
       if (found && String(found.transactionHash).toLowerCase() !== tx.toLowerCase())
-        throw new Error('the node answers with the receipt of another transaction')
+        throw new Error('the node returned the receipt of another transaction')
       return found && { isSuccess: quantity(found.status) === 1n, blockNumber: quantity(found.blockNumber) }
     },
 
     /** The symbol, decimals and balance that the contract returns. */
     async token(contract: string, owner: string): Promise<EvmToken> {
-      const [symbol, decimals, held] = await Promise.all([
+      const [symbol, decimals, balance] = await Promise.all([
         call(contract, SYMBOL).then(readSymbol),
         call(contract, DECIMALS).then(readDecimals),
         call(contract, balanceOf(owner)).then(readBalance),
       ])
-      // Tether writes ₮ in its symbols, and tickers have a T.
-      return { symbol: symbol.replaceAll('₮', 'T'), decimals: Number(decimals), held }
+      // Tether writes ₮ in its symbols, while tickers have a T.
+      return { symbol: symbol.replaceAll('₮', 'T'), decimals: Number(decimals), balance }
     },
   }
 }
@@ -99,5 +99,5 @@ function hex(value: bigint): Hex {
 
 function quantity(value: unknown): bigint {
   if (typeof value === 'string' && /^0x[0-9a-f]{1,64}$/i.test(value)) return BigInt(value)
-  throw new Error('the node answers with something other than a number')
+  throw new Error('the node did not return a number')
 }

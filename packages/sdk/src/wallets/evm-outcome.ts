@@ -14,14 +14,14 @@ export async function evmOutcome(
     node.block('finalized'),
     node.nonce(owner, 'finalized'),
     node.receipt(tx),
-    // A node that has pruned this block may also lack the block that holds the payment.
+    // A node that has pruned this block may also lack the block with the payment.
     node.block(BigInt(life.block as string)).catch(() => null),
   ])
   if (chainId !== chainIdOf(raw)) throw new Error('the node is on another chain than the payment')
   if (receipt?.isSuccess) return 'landed'
-  if (!final) throw new Error('the node knows no final block')
+  if (!final) throw new Error('the node has no final block')
   if (receipt) return receipt.blockNumber <= final.number ? 'failed' : 'pending'
   if (finalNonce <= Number(life.nonce) || !signingBlock) return 'pending'
-  // A final block has used the nonce: another transaction took it, unless this one has landed just now.
+  // A final block has used the nonce, so another transaction took it, unless this one has just landed.
   return (await node.receipt(tx)) ? 'pending' : 'expired'
 }

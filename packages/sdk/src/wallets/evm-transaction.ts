@@ -30,7 +30,7 @@ export function accountOf(privateKey: Hex): EvmAccount {
 
 function signed({ chainId, nonce, gas, ...rest }: EvmTransaction, key: Uint8Array): Hex {
   const fields = { ...rest, chainId: BigInt(chainId), nonce: BigInt(nonce), gasLimit: gas }
-  // The wallet decides what is reasonable to pay. The limits of the library fit one chain only.
+  // The wallet decides which fee is reasonable. The limits of the library fit only one chain.
   return Transaction.prepare(fields, false).signBy(key, false).toHex() as Hex
 }
 
@@ -42,7 +42,7 @@ export function transactionHash(raw: string): Hex {
 /** The chain that a signed transaction is for. */
 export function chainIdOf(raw: string): bigint {
   const { raw: fields } = Transaction.fromHex(raw)
-  if (!('chainId' in fields) || fields.chainId === undefined) throw new TypeError('a transaction of any chain')
+  if (!('chainId' in fields) || fields.chainId === undefined) throw new TypeError('the transaction names no chain')
   return fields.chainId
 }
 

@@ -15,7 +15,7 @@ import { referenceOf, type SignedPayment, type Wallet } from './wallet.ts'
 
 const NATIVE_DECIMALS = 18
 export const LANDS_WITHIN_SECONDS = 60
-/** The recipient may be a contract, and every token is one. The payer pays for the gas that they use. */
+/** The recipient may be a contract, as every token is. The payer pays for the gas that it uses. */
 export const MAX_GAS = 1_000_000n
 /** Nodes accept a replacement transaction only if it offers at least a tenth more. */
 const replacing = (fee: bigint) => (fee * 9n) / 8n + 1n
@@ -29,7 +29,7 @@ export function evmWallet({ rpcUrl, account }: { rpcUrl: string; account: Hex | 
   async function priced(leg: PaymentLeg) {
     const call = evmTransfer(leg)
     const [gas, fees] = await Promise.all([node.gas(owner.address, call), node.fees()])
-    if (gas > MAX_GAS) throw new RangeError(`it would take ${gas} gas, and a transfer takes far less`)
+    if (gas > MAX_GAS) throw new RangeError(`the payment would use ${gas} gas, far more than a transfer`)
     return { ...call, gas, ...fees }
   }
 
@@ -43,7 +43,7 @@ export function evmWallet({ rpcUrl, account }: { rpcUrl: string; account: Hex | 
     if (leg.network !== `eip155:${chainId}`) throw new PaymentError('not_moved', `${owner.address} ${OTHER_CHAIN}`)
     const offer = raised(call, floor)
     const most = maxFee === undefined ? offer.maxFeePerGas : maxFee / call.gas
-    // With less than the margin that fees have above the base fee, it would wait, perhaps until the quote has ended.
+    // Below the margin of fees above the base fee it would wait, perhaps until the quote has expired.
     if (most * 12n < offer.maxFeePerGas * 10n || most < floor.maxFeePerGas)
       throw new PaymentError('not_moved', 'the network charges more than was approved: try again')
     const request = {
@@ -67,16 +67,16 @@ export function evmWallet({ rpcUrl, account }: { rpcUrl: string; account: Hex | 
 
     async objection(leg) {
       const { network, asset, amount, payTo } = leg
-      const standing = Promise.all([node.chainId(), node.balance(owner.address)])
-      const [chainId, coins] = await standing.catch(silent)
+      const status = Promise.all([node.chainId(), node.balance(owner.address)])
+      const [chainId, coins] = await status.catch(unreachable)
       if (network !== `eip155:${chainId}`) return OTHER_CHAIN
       if (payTo.toLowerCase() === owner.address.toLowerCase()) return OWN_PAYMENT
       if (asset === ZERO_ADDRESS) return objectionToCoin(leg, coins)
-      const { symbol, decimals, held } = await node.token(asset, owner.address).catch(refused)
+      const { symbol, decimals, balance } = await node.token(asset, owner.address).catch(refused)
       const { extra } = leg
       if (symbol !== extra.name || decimals !== extra.decimals)
         return `is asked for ${extra.name} with ${extra.decimals} decimals, but ${asset} is ${symbol} with ${decimals}`
-      const missing = shortage(symbol, decimals, BigInt(amount), held)
+      const missing = shortage(symbol, decimals, BigInt(amount), balance)
       return missing ?? shortage("of the network's coin", NATIVE_DECIMALS, await feeOf(leg), coins)
     },
 
@@ -95,8 +95,8 @@ export function evmWallet({ rpcUrl, account }: { rpcUrl: string; account: Hex | 
     outcomeOf: (payment) => evmOutcome(node, owner.address, payment),
   }
 
-  /** The URL of a node often holds an access key, so the error names only its host. */
-  function silent(cause: unknown): never {
+  /** The URL of a node often contains an access key, so the error names only its host. */
+  function unreachable(cause: unknown): never {
     throw new PaymentError('not_moved', `the EVM node at ${new URL(rpcUrl).host} does not answer`, { cause })
   }
 
@@ -118,7 +118,7 @@ interface Fees {
   maxPriorityFeePerGas: bigint
 }
 
-/** What a transaction must offer at least. */
+/** The minimum fees that a transaction must offer. */
 type Floor = Fees
 const NO_FLOOR: Floor = { maxFeePerGas: 0n, maxPriorityFeePerGas: 0n }
 
@@ -138,7 +138,7 @@ function coinOf({ network }: PaymentLeg): string {
   return knownAsset({ network, asset: ZERO_ADDRESS })?.ticker ?? "of the network's coin"
 }
 
-/** The call that pays a leg, also for wallets that cannot sign without sending. */
+/** The call that pays a leg. Wallets that cannot sign without sending use it too. */
 export function evmTransfer(leg: PaymentLeg): EvmCall {
   const { asset, amount, payTo } = leg
   const reference = hexOf(utf8(referenceOf(leg)))

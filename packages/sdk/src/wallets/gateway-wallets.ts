@@ -1,5 +1,5 @@
-// Wallets whose node is the service that sells: pages reach no chain. The service tells fees and balances and
-// how long a transaction can land; what is signed is made here from the leg that the buyer sees.
+// Wallets that use the selling service as their node, because pages cannot reach a chain. The service reports fees,
+// balances and lifetimes. The signed transaction is built here from the leg that the buyer sees.
 
 import type { PaymentFacts } from '@svc/api/payment'
 import { findPayment, paymentOutcome, preparePayment, sendPayment } from '@svc/api/payment'
@@ -14,7 +14,7 @@ import { OWN_PAYMENT } from './objections.ts'
 import type { Lifetime } from './solana-node.ts'
 import type { SignedPayment, Wallet } from './wallet.ts'
 
-/** The same requests at another path and under another name. */
+/** The payment endpoints of another service, with the same requests. */
 export interface PaymentEndpoints {
   preparePayment: At<typeof preparePayment>
   sendPayment: At<typeof sendPayment>
@@ -25,7 +25,7 @@ type At<E> = Omit<E, 'name' | 'path'> & { name: string; path: string }
 
 export interface GatewayNode {
   client: Pick<Client, 'call'>
-  /** Of another service than the gateway. */
+  /** Set if the service is not a gateway. */
   endpoints?: PaymentEndpoints
   /** Whether the gateway is on this machine or network. */
   isLocal: boolean
@@ -35,7 +35,7 @@ function endpointsOf({ endpoints }: GatewayNode): PaymentEndpoints {
   return endpoints ?? { preparePayment, sendPayment, paymentOutcome, findPayment }
 }
 
-/** Whose payments are looked up and sent again, without a key: to go on with a purchase before a wallet is connected. */
+/** A wallet without a key that looks up and resends payments, to resume a purchase before a wallet is connected. */
 export function watchedWallet(node: GatewayNode, namespace: Wallet['namespace'], address: string): Wallet {
   return {
     ...readsOf(node, namespace, address),
@@ -46,10 +46,10 @@ export function watchedWallet(node: GatewayNode, namespace: Wallet['namespace'],
   }
 }
 
-/** Takes the wire bytes of a transaction without signatures, and the leg that it pays. */
+/** Receives the wire bytes of an unsigned transaction, and the leg that it pays. */
 export type SignTransaction = (transaction: Uint8Array, leg: PaymentLeg) => Promise<Uint8Array>
 
-/** On the primary chain, with a wallet that shows what it signs before it is sent. */
+/** On the primary chain, with a wallet that signs without sending. */
 export function primaryWallet(node: GatewayNode, address: string, signTransaction: SignTransaction): Wallet {
   return {
     ...readsOf(node, 'solana', address),
@@ -90,7 +90,7 @@ export function evmKeyWallet(node: GatewayNode, privateKey: Hex, address: string
     async sign(leg, maxFee) {
       const { accountOf, transactionHash } = await import('./evm-transaction.ts')
       const call = await evmCall(node, leg, address, maxFee)
-      if (call.nonce === null) throw new PaymentError('not_moved', 'the gateway did not tell which transaction is next')
+      if (call.nonce === null) throw new PaymentError('not_moved', 'the gateway did not report the next nonce')
       const { block, ...request } = call
       const raw = await accountOf(privateKey).signTransaction({ ...request, nonce: call.nonce, type: 'eip1559' })
       const life = { nonce: String(call.nonce), block, pay_req_id: leg.extra.pay_req_id }
@@ -99,12 +99,12 @@ export function evmKeyWallet(node: GatewayNode, privateKey: Hex, address: string
   }
 }
 
-/** A transaction as `eth_sendTransaction` takes it, but for the numbers. */
+/** A transaction for `eth_sendTransaction`, except that its numbers are not encoded. */
 export type EvmRequest = Awaited<ReturnType<typeof evmCall>>
 
 /**
- * On an EVM chain, with a wallet that sends what it signs; `send` returns the transaction. The wallet chooses the nonce
- * and may use it again to replace the transaction, so nobody can say that it will never land.
+ * On an EVM chain, with a wallet that sends what it signs; `send` returns the transaction id. The wallet chooses the
+ * nonce and may reuse it to replace the transaction, so it is never certain that the payment will not land.
  */
 export function evmSendingWallet(
   node: GatewayNode,
@@ -158,14 +158,14 @@ function readsOf(node: GatewayNode, namespace: Wallet['namespace'], address: str
         life: known as { nonce: string; block: string },
       }
       const { outcome } = (await client.call(endpointsOf(node).paymentOutcome, { body })).body
-      // A wallet that sends by itself may replace its transaction by one that pays the same, and may have given it
-      // another lifetime. So it is not over because one transaction can no longer land.
+      // A wallet that sends itself may replace its transaction with one that pays the same, or may have given it
+      // another lifetime. So an expired transaction does not mean that the payment has failed.
       return outcome === 'expired' && raw === '' ? 'pending' : outcome
     },
   }
 }
 
-/** The gateway finds payments that name the quote as Solana Pay does. A phone may have paid another leg of it. */
+/** The gateway finds payments with the Solana Pay reference of the quote. A phone may have paid another leg. */
 function findSentBy(node: GatewayNode) {
   return async (leg: PaymentLeg): Promise<SignedPayment | null> => {
     const { pay_req_id, name } = leg.extra
@@ -175,12 +175,12 @@ function findSentBy(node: GatewayNode) {
   }
 }
 
-/** No EVM chain lists the transactions that name a quote. */
+/** EVM chains have no index of transactions that name a quote. */
 async function unknowable(): Promise<null> {
   return null
 }
 
-/** No chain gets so far. */
+/** A height that no chain reaches. */
 const UNKNOWN = '9'.repeat(15)
 
 async function factsOf(node: GatewayNode, leg: PaymentLeg, payer: string): Promise<PaymentFacts> {
@@ -194,7 +194,7 @@ async function unsigned(node: GatewayNode, leg: PaymentLeg, address: string, ref
     import('./solana-wallet.ts'),
     factsOf(node, leg, address),
   ])
-  if (!solana) throw new PaymentError('not_moved', 'the gateway did not tell how long a payment can land')
+  if (!solana) throw new PaymentError('not_moved', 'the gateway did not report how long a payment can land')
   const { blockhash, last_valid_block_height, slot } = solana
   const lifetime: Lifetime = {
     blockhash: blockhash as Lifetime['blockhash'],
@@ -210,11 +210,11 @@ async function evmCall(node: GatewayNode, leg: PaymentLeg, address: string, maxF
     factsOf(node, leg, address),
   ])
   if (!eip155 || leg.network !== `eip155:${eip155.chain_id}`)
-    throw new PaymentError('not_moved', 'the gateway asks a node of another chain than the quote names')
+    throw new PaymentError('not_moved', 'the node of the gateway is on another chain than the quote')
   const gas = BigInt(eip155.gas)
   const maxFeePerGas = BigInt(eip155.max_fee_per_gas)
   const maxPriorityFeePerGas = BigInt(eip155.max_priority_fee_per_gas)
-  if (gas > MAX_GAS) throw new PaymentError('not_moved', `it would take ${gas} gas, and a transfer takes far less`)
+  if (gas > MAX_GAS) throw new PaymentError('not_moved', `the payment would use ${gas} gas, far more than a transfer`)
   if (maxFee !== undefined && gas * maxFeePerGas > (maxFee * 12n) / 10n)
     throw new PaymentError('not_moved', 'the network charges more than was approved: try again')
   const { chain_id: chainId, nonce, block } = eip155

@@ -3,12 +3,12 @@
 import type { PaymentLeg } from '@svc/api/quote'
 import { amountText, knownAsset } from '../money.ts'
 
-export const OTHER_CHAIN = 'asks a node of another chain than the quote names'
+export const OTHER_CHAIN = 'uses a node of another chain than the quote names'
 
-/** A payment to itself would land, cost a fee, and pay nobody. */
-export const OWN_PAYMENT = 'is the wallet that receives the payment: pay from another one'
+/** A payment to itself would land and cost a fee, but pay nothing. */
+export const OWN_PAYMENT = 'is the wallet that would be paid: pay from another one'
 
-/** A text for people; null if the balance is enough. */
+/** A text for people. Null if the balance is sufficient. */
 export function shortage(ticker: string, decimals: number, needed: bigint, held: bigint): string | null {
   if (held >= needed) return null
   const [all, has, missing] = [needed, held, needed - held].map((amount) => amountText(amount, decimals))

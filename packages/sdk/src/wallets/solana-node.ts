@@ -1,4 +1,4 @@
-// The calls to a node of the primary chain that paying needs.
+// The calls to a node of the primary chain for payments.
 
 import {
   type Address,
@@ -55,7 +55,7 @@ export function connectSolana(rpcUrl: string) {
       }
     },
 
-    /** Why a transaction would fail; null if it would succeed. */
+    /** Why a transaction would fail, or null. */
     async refusal(raw: string): Promise<string | null> {
       const { value } = await rpc
         .simulateTransaction(raw as Base64EncodedWireTransaction, { encoding: 'base64', commitment: 'confirmed' })
@@ -79,17 +79,17 @@ export function connectSolana(rpcUrl: string) {
       if (status?.err) return status.confirmationStatus === 'finalized' ? 'failed' : 'pending'
       if (status) return status.confirmationStatus === 'processed' ? 'pending' : 'landed'
       if (blockHeight <= BigInt(life.lastValidBlockHeight as string)) return 'pending'
-      // One URL may stand for several machines: one that lags must not decide that a transaction is missing.
+      // One URL may lead to several machines, and a lagging one must not decide that a transaction is missing.
       const hasSeenAll = context.slot >= absoluteSlot && (await hasBlock(BigInt(life.slot as string)))
       if (!hasSeenAll) return 'pending'
-      // Payments that were recorded by earlier releases do not name their network.
+      // Payments recorded by earlier releases do not name their network.
       if (life.network !== undefined && (await network()) !== life.network)
         throw new Error('the node is on another chain than the payment')
       return 'expired'
     },
   }
 
-  /** Whether the node still has the block of that slot: a node that has pruned it cannot say what it held. */
+  /** Whether the node still has the block of that slot. A node that has pruned it cannot know its transactions. */
   async function hasBlock(slot: bigint): Promise<boolean> {
     return rpc
       .getBlockTime(slot)

@@ -32,7 +32,7 @@ import { OTHER_CHAIN, OWN_PAYMENT, shortage, unknownCoin } from './objections.ts
 import { connectSolana, type Lifetime } from './solana-node.ts'
 import { referenceOf, type SignedPayment, type Wallet } from './wallet.ts'
 
-/** The address that stands for the coin in place of a mint. */
+/** The address of the native coin in place of a mint. */
 export const NATIVE_MINT = NATIVE_ASSETS.solana
 /** The network fee of a transaction with one signature. */
 const FEE_LAMPORTS = 5_000n
@@ -72,7 +72,7 @@ export function solanaWalletFromStandard<Account extends { address: string }>(
   })
 }
 
-/** Takes wire bytes and returns them with the signature. */
+/** Receives wire bytes and returns them with the signature. */
 type SignTransaction = (transaction: Uint8Array) => Promise<Uint8Array>
 
 function walletOf(rpcUrl: string, owner: string, signTransaction: SignTransaction): Wallet {
@@ -85,7 +85,7 @@ function walletOf(rpcUrl: string, owner: string, signTransaction: SignTransactio
 
     async objection(leg) {
       const { network, asset, amount, payTo, extra } = leg
-      if ((await node.network().catch(silent)) !== network) return OTHER_CHAIN
+      if ((await node.network().catch(unreachable)) !== network) return OTHER_CHAIN
       const account = asset === NATIVE_MINT ? owner : await tokenAccount(owner, asset)
       if (payTo === account) return OWN_PAYMENT
       const coin = coinFor(leg)
@@ -116,14 +116,14 @@ function walletOf(rpcUrl: string, owner: string, signTransaction: SignTransactio
     outcomeOf: node.outcomeOf,
   }
 
-  /** The URL of a node often holds an access key, so the error names only its host. */
-  function silent(cause: unknown): never {
+  /** The URL of a node often contains an access key, so the error names only its host. */
+  function unreachable(cause: unknown): never {
     const { host } = new URL(rpcUrl)
     throw new PaymentError('not_moved', `the node of the primary chain at ${host} does not answer`, { cause })
   }
 }
 
-/** The coin that fees are paid in; that of Solana on a chain that is not known. */
+/** The coin that pays fees. On an unknown chain, that of Solana. */
 function coinFor({ network }: PaymentLeg): Asset {
   return coinOf(networkNamed(network) ?? PRIMARY)
 }
@@ -137,7 +137,7 @@ function meaningOf(refusal: string): string {
     : refusal
 }
 
-/** Where an owner keeps tokens of a mint, as every wallet works it out. */
+/** The account of an owner for the tokens of a mint, which every wallet derives in the same way. */
 export async function tokenAccount(owner: string, mint: string): Promise<Address> {
   const [account] = await findAssociatedTokenPda({
     owner: address(owner),
@@ -161,7 +161,7 @@ async function paymentInstructions(owner: string, leg: PaymentLeg): Promise<Inst
   return [getTransferCheckedInstruction({ source, mint, destination, authority, amount, decimals }), memo]
 }
 
-/** The wire bytes of the payment of a leg, without signatures. A reference makes it be found as Solana Pay does. */
+/** The unsigned wire bytes of the payment of a leg. With a reference, it can be found in the way of Solana Pay. */
 export async function unsignedPayment(
   owner: string,
   leg: PaymentLeg,

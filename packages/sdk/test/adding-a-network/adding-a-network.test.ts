@@ -1,5 +1,5 @@
-// Adding a network of a known family touches its declaration, and its coin among the assets, and nothing else in code:
-// CONTRIBUTING.md, "A network". One of each family is added here, and sold on a local chain.
+// Adding a network of a known family changes only its declaration and its coin among the assets: CONTRIBUTING.md,
+// "A network". These tests add one of each family and sell on a local chain.
 
 import { NETWORKS } from '@svc/api/networks'
 import { type StartedProcess, startProcess } from '@svc/devnet/start-process'
@@ -18,7 +18,7 @@ interface Result {
   held: [network: string, tickers: string[]][]
 }
 
-describe('a network that is declared', () => {
+describe('a newly declared network', () => {
   let buying: StartedProcess
   let result: Result
 
@@ -30,12 +30,12 @@ describe('a network that is declared', () => {
 
   afterAll(async () => void (await buying.kill()))
 
-  it('CFG-01 VER-20 has nodes and a treasury by its settings, and a check in /health that is described', () => {
+  it('CFG-01 VER-20 gets nodes and a treasury from its settings, and a described check in /health', () => {
     expect(result.checks).toMatchObject({ primary_chain: 'ok', evm_chain: 'ok', base_chain: 'ok', eclipse_chain: 'ok' })
     expect(result.described).toEqual(Object.keys(result.checks))
   })
 
-  it('PAY-16 PAY-32 is offered after those before it, under all of its names', () => {
+  it('PAY-16 PAY-32 is offered after the earlier networks, under all of its names', () => {
     const added = result.networks.slice(NETWORKS.length)
     expect(added).toEqual([
       expect.objectContaining({ name: 'base-mainnet', assets: ['ETH', 'USDC'] }),
@@ -46,7 +46,7 @@ describe('a network that is declared', () => {
     expect(result.quotes).toEqual([ofBase, ofBase, [`GAS on ${ECLIPSE_ID}`, `USDC on ${ECLIPSE_ID}`]])
   })
 
-  it('PAY-46 PAY-47 is bought on, by a wallet with a node of its own and by one of a page', () => {
+  it('PAY-46 PAY-47 accepts purchases by a wallet with its own node and by one of a page', () => {
     expect(result.bought).toEqual([
       'USDC on base-mainnet, verified',
       'ETH on base-mainnet, verified',
@@ -64,12 +64,12 @@ describe('a network that is declared', () => {
     )
   })
 
-  it('ADD-21 SPON-03 takes what its payer has signed, and what a sponsor confirms without naming it', () => {
+  it('ADD-21 SPON-03 accepts signed payments, and sponsored confirmations that do not name it', () => {
     expect(result.signed).toBe('USDC on base-mainnet')
     expect(result.sponsored).toEqual(['ETH on base-mainnet', 'GAS on eclipse-mainnet'])
   })
 })
 
-it('PAY-32 nothing else knows the networks that are added here', () => {
+it('PAY-32 no other code names the networks that these tests add', () => {
   expect(NETWORKS.map(({ name }) => name)).not.toContain('base-mainnet')
 })

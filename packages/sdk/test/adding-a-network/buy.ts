@@ -1,5 +1,5 @@
-// Sells on the networks that are declared beside it, buys there in every way that goes by network, and prints what came
-// of it. A process of its own, as a declaration is read once.
+// Sells on the networks that are declared next to it, buys there in every way that depends on the network, and prints
+// the results. It is a separate process, because a declaration is read only once.
 
 import './networks.ts'
 import type { Network } from '@svc/api/networks'

@@ -1,4 +1,4 @@
-// A second network of each family, by its declaration alone. Imported before anything that reads the declarations.
+// Declares a second network of each family. Must be imported before anything that reads the declarations.
 
 import { ASSETS, type Asset, findAsset } from '@svc/api/assets'
 import { EVM, evmNetwork, NETWORKS, type Network, PRIMARY, solanaNetwork } from '@svc/api/networks'
@@ -26,7 +26,7 @@ export const ECLIPSE = solanaNetwork({
 })
 
 const USD = { by: 'usd' } as const
-/** They follow a price that is declared already. */
+/** Their price is already declared. */
 const { pricing: ETH } = findAsset(EVM, 'WETH') as Asset
 const { address: mint } = findAsset(PRIMARY, 'USDC') as Asset
 
@@ -37,7 +37,7 @@ const ADDED: readonly Asset[] = [
   { network: ECLIPSE, ticker: 'USDC', decimals: 6, pricing: USD, address: mint },
 ]
 
-// What a change of the declarations does.
+// Has the same effect as a change of the declarations.
 const networks = NETWORKS as Network[]
 const assets = ASSETS as unknown as Asset[]
 networks.push(BASE, ECLIPSE)

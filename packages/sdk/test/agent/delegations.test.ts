@@ -26,7 +26,7 @@ describe('delegating', () => {
     expect((await client.delegate(locker.receipt_id)).agent_pubkey).not.toBe(again.agent_pubkey)
   })
 
-  it('AGENT-04 fails without a subscription, and the error holds a quote', async () => {
+  it('AGENT-04 fails without a subscription, and the error contains a quote', async () => {
     const signer = newEvm()
     const { receipt_id } = await market.locker(signer)
     const refusal = market.agentClient({ signer }).delegate(receipt_id)
@@ -36,7 +36,7 @@ describe('delegating', () => {
     })
   })
 
-  it('AGENT-04 needs a signer, and fails with the code of the agent service', async () => {
+  it('AGENT-04 requires a signer, and fails with the code of the agent service', async () => {
     const { receipt_id } = await market.locker(newEd25519())
     const refusal = market.agentClient({ signer: newEd25519() }).delegate(receipt_id)
     const expected = { name: 'GatewayError', code: 'OWNER_IDENTITY_MISMATCH', service: 'agent service' }
@@ -44,7 +44,7 @@ describe('delegating', () => {
     await expect(market.agentClient().delegations()).rejects.toThrow('a client with a signer')
   })
 
-  it('T-55 signs for the address that it calls, so that no other service can send the request on', async () => {
+  it('T-55 signs for the address that it calls, so that the request cannot be forwarded to another service', async () => {
     const signer = newEd25519()
     const { receipt_id } = await market.locker(signer)
     const elsewhere = market.agentClient({
@@ -56,7 +56,7 @@ describe('delegating', () => {
       await expect(attempt()).rejects.toMatchObject({ code: 'AUDIENCE_MISMATCH', service: 'agent service' })
   })
 
-  it('returns the same delegation when the first answer is lost', async () => {
+  it('returns the same delegation if the first answer is lost', async () => {
     const { client, locker, delegationId } = await market.subscriber(market.solana(2))
     market.agentProxy.plan(/v1\/delegate$/, { cut: 'answer' }, { cut: 'request' })
     expect(await client.delegate(locker.receipt_id)).toMatchObject({ delegation_id: delegationId })

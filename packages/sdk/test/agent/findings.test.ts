@@ -9,7 +9,7 @@ import type { Signer } from '../../src/signers.ts'
 import { useAgentMarket } from '../agents.ts'
 
 const FILES = 5
-/** More than one page holds. */
+/** More findings than fit on one page. */
 const MORE = 600
 const DAY = 86_400
 
@@ -31,7 +31,7 @@ beforeAll(async () => {
   log = (await client().delegation(id)).log
 })
 
-/** Appends findings as further runs of the agent would. */
+/** Appends findings like further runs of the agent. */
 async function lengthenLog(before: SignedFinding[]): Promise<void> {
   const { database, signer: agentSigner } = market.agent.context
   const added: SignedFinding[] = []
@@ -77,7 +77,7 @@ function showInstead(findings: readonly Finding[]): void {
 }
 
 describe('the log of a delegation', () => {
-  it('AGENT-04 is read from all its pages and checked', { tags: ['nightly'] }, async () => {
+  it('AGENT-04 is read from all its pages and verified', { tags: ['nightly'] }, async () => {
     const kinds = ['baseline', ...Array(FILES).fill('file_new'), ...Array(MORE).fill('file_gone')]
     expect(log.map(({ kind }) => kind)).toEqual(kinds)
     expect(log.map(({ sequence }) => sequence)).toEqual(log.map((_, i) => i + 1))
@@ -86,7 +86,7 @@ describe('the log of a delegation', () => {
     await client().checkFindings([])
   })
 
-  it('is refused when an entry was changed, left out, moved or signed by another key', async () => {
+  it('is refused if an entry was changed, omitted, moved or signed by another key', async () => {
     const [first, second, third] = log as [Finding, Finding, Finding]
     for (const [what, forged] of Object.entries({
       changed: [first, { ...second, detail: { ...second.detail, filename: 'other' } }, third],
@@ -102,7 +102,7 @@ describe('the log of a delegation', () => {
     await expect(client().checkFindings(log, options)).rejects.toMatchObject(UNTRUE)
   })
 
-  it('is refused when it belongs to another delegation, has another length than it says, or its pages do not advance', async () => {
+  it('is refused if it belongs to another delegation, has the wrong length, or its pages do not advance', async () => {
     for (const lie of [
       (body: Delegation) => ({ ...body, delegation_id: `dlg_${'0'.repeat(32)}` }),
       (body: Delegation) => ({ ...body, locker_id: 'locker_000000000000' }),
@@ -117,7 +117,7 @@ describe('the log of a delegation', () => {
     }
   })
 
-  it('is refused when it differs from the log that was read before, even with valid signatures', {
+  it('is refused if it differs from the log read before, even with valid signatures', {
     tags: ['nightly'],
   }, async () => {
     const journal = memoryJournal()
@@ -133,7 +133,7 @@ describe('the log of a delegation', () => {
     expect((await client(journal).delegation(id)).log).toEqual(log)
   })
 
-  it('must be signed by the key that the service showed first when none is pinned', { tags: ['nightly'] }, async () => {
+  it('must be signed by the key that the service showed first if none is pinned', { tags: ['nightly'] }, async () => {
     const journal = memoryJournal()
     expect((await client(journal, []).delegation(id)).log).toEqual(log)
     const lie = rewritten(log, forger)

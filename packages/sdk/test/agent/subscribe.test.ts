@@ -15,7 +15,7 @@ const clientOf = ({ signer }: Buyer, journal = memoryJournal()) =>
 const DAY_MS = 86_400_000
 
 describe('subscribing', () => {
-  it('AGENT-02 AGENT-03 pays an intent once and adds thirty days for another intent', async () => {
+  it('AGENT-02 AGENT-03 pays once for an intent, and adds thirty days for another intent', async () => {
     const buyer = market.solana(1)
     const { wallet } = buyer
     const client = clientOf(buyer)
@@ -68,7 +68,7 @@ describe('an agent service that sends false answers', () => {
       'a subscription of another identity',
       (body) => ({ ...body, subscription: { ...body.subscription, identity: 'nobody' } }),
     ],
-  ])('PAY-55 is refused when it confirms with %s, and the client keeps the payment', async (name, lie) => {
+  ])('PAY-55 is refused if it confirms with %s, and the payment stays in the journal', async (name, lie) => {
     const journal = memoryJournal()
     market.agentProxy.always(/confirm/, {
       lie: (body: SubscriptionConfirmation | ErrorBody) => ('receipt' in body ? lie(body) : body),

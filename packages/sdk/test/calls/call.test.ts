@@ -47,7 +47,7 @@ describe.each([
     expect(JSON.parse(Buffer.from(header, 'base64url').toString()).ops).toEqual(['locker:read'])
   })
 
-  it('ENV-01 can be sent by others with the headers that the client would send, once', async () => {
+  it('ENV-01 can be sent once by another program with the headers of the client', async () => {
     const signer = newSigner()
     const locker = await testbed.locker(signer)
     const path = `/v1/lockers/${locker.locker_id}/files`
@@ -108,7 +108,7 @@ describe('a call', () => {
     expect(invalid).toMatchObject({ code: 'validation_error', inputs: [{ loc: ['query', 'units'] }] })
   })
 
-  it('fails before sending anything when it needs a signer and has none', async () => {
+  it('fails before sending anything if it needs a signer and has none', async () => {
     const call = testbed.client().call(lockerRecord, { params: { locker_id: 'locker_000000000000' } })
     await expect(call).rejects.toThrow('lockerRecord needs a client with a signer')
     expect(testbed.proxy.seen).toEqual([])
@@ -120,7 +120,7 @@ describe('a call', () => {
     expect(testbed.proxy.seen).toEqual([])
   })
 
-  it('works for a gateway mounted below a path, and signs the path that the gateway sees', async () => {
+  it('works for a gateway below a path, and signs the path that the gateway sees', async () => {
     const signer = newEd25519()
     const { locker_id } = await testbed.locker(signer)
     const prefix = 'https://example.com/storage'

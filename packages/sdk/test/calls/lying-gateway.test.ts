@@ -12,7 +12,7 @@ const OWN_ERRORS = ['GatewayError', 'NoAnswer', 'NotThisService', 'UntrueAnswer'
 /** Errors of the caller's own signal. */
 const OUT_OF_TIME = ['TimeoutError']
 
-it('T-139 a client tells the truth or says that the gateway is at fault, whatever becomes of its answers', {
+it('T-139 a client returns true results or an error of the gateway, however its answers are altered', {
   tags: ['nightly'],
 }, async () => {
   const testbed = await openTestbed()
@@ -63,7 +63,7 @@ it.each([
   ['answers a bomb', { maxBytes: 1_000_000 }, 'more than 1000000 bytes'],
   ['sends a byte now and then', { deadlineMs: 200 }, 'not end within 0.2 s'],
   ['announces more than it sends', { deadlineMs: 200 }, 'not end within 0.2 s'],
-])('T-139 a server that %s is given up by the length of its answer or by its time', async (name, limits, reason) => {
+])('T-139 a client abandons a server that %s', async (name, limits, reason) => {
   const proxy = await startFaultyProxy(await plainServer())
   onTestFinished(proxy.stop)
   expect(await readJsonAnswer(await fetch(proxy.url))).toEqual({ id: 1, result: 7 })
@@ -73,7 +73,7 @@ it.each([
   expect(error).toMatchObject({ message: expect.stringContaining(reason) })
 })
 
-it('T-139 a node that distorts its answers gets no more than an error', { tags: ['nightly'] }, async () => {
+it('T-139 a node that distorts its answers only causes an error', { tags: ['nightly'] }, async () => {
   const proxy = await startFaultyProxy(await plainServer())
   onTestFinished(proxy.stop)
   const askWithin = (timeoutMs: number) =>

@@ -32,7 +32,7 @@ const DOWN = refusal(503, 'STORAGE_UNAVAILABLE', 30)
 const record = (client: Client) => client.call(lockerRecord, { params })
 const quote = (client: Client) => client.call(requestStorage, { body: { units: 1 } })
 
-/** Makes a call whose first requests meet these faults. */
+/** Makes a call whose first requests have these faults. */
 function under(faults: Fault[], call: (client: Client) => Promise<unknown> = record, options?: Partial<ClientOptions>) {
   testbed.proxy.plan(/./, ...faults)
   return call(testbed.client({ signer, ...options }))
@@ -66,7 +66,7 @@ describe('a call that may be repeated', () => {
     expect(body.files.filter(({ filename }) => filename === 'named')).toHaveLength(1)
   })
 
-  it('LIM-11 waits as long as the gateway asks, and tells onRetry', async () => {
+  it('LIM-11 waits as long as the gateway requests, and calls onRetry', async () => {
     const retries: Retry[] = []
     await under([CUT, BUSY, refusal(503, 'chain_unavailable', 3)], record, { onRetry: (retry) => retries.push(retry) })
     expect(testbed.waits.slice(1)).toEqual([7000, 3000])
@@ -86,7 +86,7 @@ describe('a call that may be repeated', () => {
     ['RATE_LIMITED', refusal(429, 'RATE_LIMITED', 600)],
     ['LOCKER_LIMIT_EXCEEDED', refusal(429, 'LOCKER_LIMIT_EXCEEDED')],
     ['database_behind', refusal(503, 'database_behind', 60)],
-  ])('ERR-25 T-66 fails at once where waiting would take minutes or not help: %s', async (code, fault) => {
+  ])('ERR-25 T-66 fails immediately if waiting would take minutes or not help: %s', async (code, fault) => {
     expect(await errorOf(under([fault]))).toMatchObject({ code, attempts: 1 })
     expect(testbed.waits).toEqual([])
   })
@@ -96,7 +96,7 @@ describe('a call that may be repeated', () => {
     expect(testbed.waits).toEqual([2000])
   })
 
-  it('waits for storage for minutes, seconds or without end, as the caller wants', async () => {
+  it('waits for storage for minutes, seconds or without limit, as configured', async () => {
     expect(await errorOf(under(Array(5).fill(DOWN)))).toMatchObject({ attempts: 5 })
     expect(testbed.waits.splice(0)).toEqual([30_000, 30_000, 30_000, 30_000])
     await under(Array(8).fill(DOWN), record, { storagePatience: 'endless' })
@@ -116,12 +116,12 @@ describe('a call that must not be repeated', () => {
       'a fetch into a file that the gateway names',
       (client) => client.call(fetchAndStore, { body: { ...params, source_url: 'https://example.com/' } }),
     ],
-  ])('fails when its answer is lost: %s', async (_, call) => {
+  ])('fails if its answer is lost: %s', async (_, call) => {
     expect(await errorOf(under([LOST], call))).toMatchObject({ name: 'NoAnswer', attempts: 1 })
     expect(testbed.proxy.seen).toHaveLength(1)
   })
 
-  it('fails with the status that a proxy answers', async () => {
+  it("fails with the status of a proxy's answer", async () => {
     const error = await errorOf(under([PAGE], quote))
     expect(error).toMatchObject({ name: 'GatewayError', code: 'http_502', status: 502, requestId: null })
   })
@@ -144,7 +144,7 @@ describe('a refused envelope', () => {
     expect(asked).toEqual(['record', 'health', 'record', 'record'])
   })
 
-  it('fails the call after one retry when the clock is right', async () => {
+  it('fails the call after one retry if the clock is right', async () => {
     testbed.proxy.always(/record/, refusal(403, 'EXPIRED_ENVELOPE'))
     expect(await errorOf(record(testbed.client({ signer })))).toMatchObject({ code: 'EXPIRED_ENVELOPE', attempts: 2 })
   })
@@ -178,14 +178,14 @@ it('a wait for the next attempt ends when the signal aborts', async () => {
 })
 
 it.each([
-  ['ENOTFOUND', 'there is no host of this name', 1],
+  ['ENOTFOUND', 'there is no host with this name', 1],
   ['CERT_HAS_EXPIRED', 'its certificate has expired', 1],
   ['DEPTH_ZERO_SELF_SIGNED_CERT', 'not signed by an authority', 1],
   ['ERR_SSL_WRONG_VERSION_NUMBER', 'does not speak TLS', 1],
   ['UND_ERR_HEADERS_TIMEOUT', 'it does not answer in time', 1],
   ['ECONNREFUSED', 'nothing listens at this address', 5],
   ['ECONNRESET', 'the connection was cut', 5],
-])('%s: says that %s, after %i attempts', async (code, reason, attempts) => {
+])('the network error %s is reported as "%s" after %i attempts', async (code, reason, attempts) => {
   const fetch = async () => {
     throw new TypeError('fetch failed', { cause: Object.assign(new Error('x'), { code }) })
   }
@@ -193,7 +193,7 @@ it.each([
   expect(await errorOf(testbed.client({ fetch }).call(health))).toMatchObject({ name: 'NoAnswer', message, attempts })
 })
 
-it('a web page is not a gateway', async () => {
+it('a web page is not accepted as a gateway', async () => {
   const fetch = async () => new Response('<html>', { headers: { 'content-type': 'text/html' } })
   expect(await errorOf(testbed.client({ fetch }).call(health))).toMatchObject({ name: 'NotThisService', attempts: 1 })
 })

@@ -1,4 +1,4 @@
-// What makes encrypted uploads resumable: the same content gives the same ciphertext, to the owner of the key only.
+// Encrypted uploads are resumable because the same content gives the same ciphertext, only for the owner of the key.
 
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
@@ -17,7 +17,7 @@ async function ciphertextOf(bytes: Uint8Array | Source, name = 'a.age', by: Encr
   return Buffer.concat(chunks).toString('latin1')
 }
 
-/** A source that gives other bytes each time it is opened. */
+/** A source that returns different bytes each time it is opened. */
 function changing(...contents: Uint8Array[]): Source {
   let opened = 0
   return {
@@ -30,7 +30,7 @@ function changing(...contents: Uint8Array[]): Source {
 }
 
 describe('encrypting again', () => {
-  it('T-59 gives the same bytes for the same key, name and content, and shares nothing otherwise', async () => {
+  it('T-59 gives the same bytes for the same key, name and content, and unrelated bytes otherwise', async () => {
     const first = await ciphertextOf(Buffer.from('same'))
     expect(await ciphertextOf(Buffer.from('same'))).toBe(first)
     const others = await Promise.all([
@@ -43,7 +43,7 @@ describe('encrypting again', () => {
     expect(new Set(lines).size).toBe(lines.length)
   })
 
-  it('T-59 gives the same bytes for a large source, with its size and hash known beforehand', {
+  it('T-59 gives the same bytes for a large source, with size and hash known in advance', {
     tags: ['nightly'],
   }, async () => {
     const bytes = randomBytes(9 * MB)
@@ -85,7 +85,7 @@ describe('a file that changes while it is read', () => {
 describe('the identity of a wallet', () => {
   const seed = Buffer.alloc(32, 7)
 
-  it('T-59 follows from the wallet alone and never changes', async () => {
+  it('T-59 is derived from the wallet alone and never changes', async () => {
     const recipients = await Promise.all(
       [signerFromSeed(seed), signerFromEvmKey(seed)].map(async (signer) => recipientOf(await walletIdentity(signer))),
     )
@@ -108,7 +108,7 @@ describe('the identity of a wallet', () => {
     expect(await walletIdentity(other)).toBe(await walletIdentity(signer))
   })
 
-  it('T-59 is refused for a wallet that signs differently each time, or in another form', async () => {
+  it('T-59 is refused for a wallet that signs differently each time or in another form', async () => {
     const address = signerFromSeed(seed).address
     const random: Signer = { address, sign: (message) => signerFromSeed(randomBytes(32)).sign(message) }
     await expect(walletIdentity(random)).rejects.toThrow('differently each time')

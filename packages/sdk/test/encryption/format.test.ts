@@ -18,7 +18,7 @@ const decrypt = async (ciphertext: Uint8Array, ...keys: EncryptionKey[]) =>
 const encrypt = async (plaintext: Uint8Array, by: EncryptionKey, name = 'a.age') =>
   allOf((await encrypted(plaintext, name, by)).open())
 
-/** Numbers from 0 on, each in four bytes. */
+/** The numbers from 0 on, in four bytes each. */
 function numbers(length: number): Buffer {
   const bytes = Buffer.alloc(Math.ceil(length / 4) * 4)
   for (let i = 0; i < bytes.length; i += 4) bytes.writeUInt32BE(i / 4, i)
@@ -27,12 +27,12 @@ function numbers(length: number): Buffer {
 
 /** The vectors that the authors of the age format publish for all implementations (C2SP CCTV). */
 describe('the age test vectors', async () => {
-  // Its types are of another module system than its code.
+  // Its types use another module system than its code.
   const vectors = Object.entries((await import('cctv-age')) as unknown as Record<string, Uint8Array>)
   const FAILURES = ['damaged', 'unsupported']
   const OUTCOMES: Readonly<Record<string, string[]>> = { success: ['success'], 'no match': ['wrong_key'] }
 
-  it('are there', () => {
+  it('exist', () => {
     expect(vectors.length).toBeGreaterThan(100)
   })
 
@@ -57,24 +57,27 @@ describe('the age test vectors', async () => {
       expect(createHash('sha256').update(plaintext).digest('hex')).toBe(all('payload')[0])
   })
 
-  it('T-59 in the text form are named as such', async () => {
+  it('T-59 in the text form are refused with a hint', async () => {
     const armored = Buffer.from('-----BEGIN AGE ENCRYPTED FILE-----\n')
     await expect(decrypt(armored)).rejects.toMatchObject({ code: 'unsupported' })
   })
 })
 
-describe('what is encrypted here', () => {
+describe('encrypted content', () => {
   const own = identityKey([newIdentity()])
 
-  it.each([0, 1, 65_535, 65_536, 65_537, 131_072, 200_000])('T-59 comes back: %i bytes', async (length) => {
-    const plaintext = numbers(length)
-    const source = await encrypted(plaintext, 'a.age', own)
-    const ciphertext = await allOf(source.open())
-    expect(source.size).toBe(ciphertext.length)
-    expect((await decrypt(ciphertext, own)).equals(plaintext)).toBe(true)
-  })
+  it.each([0, 1, 65_535, 65_536, 65_537, 131_072, 200_000])(
+    'T-59 of %i bytes decrypts to the same bytes',
+    async (length) => {
+      const plaintext = numbers(length)
+      const source = await encrypted(plaintext, 'a.age', own)
+      const ciphertext = await allOf(source.open())
+      expect(source.size).toBe(ciphertext.length)
+      expect((await decrypt(ciphertext, own)).equals(plaintext)).toBe(true)
+    },
+  )
 
-  it('T-59 comes back for each recipient and for nobody else', async () => {
+  it('T-59 decrypts for each recipient and for no other key', async () => {
     const bob = newIdentity()
     const ciphertext = await encrypt(numbers(9), identityKey([newIdentity()], [recipientOf(bob)]))
     expect((await decrypt(ciphertext, identityKey([bob]))).equals(numbers(9))).toBe(true)
@@ -82,29 +85,29 @@ describe('what is encrypted here', () => {
     await expect(decrypt(ciphertext, passphraseKey('a', ''))).rejects.toMatchObject({ code: 'wrong_key' })
   })
 
-  it('T-59 fails wherever it is cut off or changed', async () => {
+  it('T-59 fails to decrypt if it is truncated or changed anywhere', async () => {
     const ciphertext = await encrypt(numbers(65_536 + 10), own)
     const header = ciphertext.indexOf('\n---') + 49
-    const places = [0, 30, header - 1, header, header + 16, header + 16 + 65_552, ciphertext.length - 1]
-    for (const place of places) {
-      await expect(decrypt(ciphertext.subarray(0, place), own), `cut off at ${place}`).rejects.toMatchObject({
+    const positions = [0, 30, header - 1, header, header + 16, header + 16 + 65_552, ciphertext.length - 1]
+    for (const position of positions) {
+      await expect(decrypt(ciphertext.subarray(0, position), own), `truncated at ${position}`).rejects.toMatchObject({
         name: 'DecryptionError',
       })
       const changed = Buffer.from(ciphertext)
-      changed.writeUInt8(ciphertext.readUInt8(place) ^ 1, place)
-      await expect(decrypt(changed, own), `changed at ${place}`).rejects.toMatchObject({ name: 'DecryptionError' })
+      changed.writeUInt8(ciphertext.readUInt8(position) ^ 1, position)
+      await expect(decrypt(changed, own), `changed at ${position}`).rejects.toMatchObject({ name: 'DecryptionError' })
     }
     await expect(decrypt(Buffer.concat([ciphertext, Buffer.alloc(1)]), own)).rejects.toMatchObject({ code: 'damaged' })
   })
 
-  it('T-59 with more than 1,000 recipients is refused, however large its header', async () => {
+  it('T-59 with more than 1,000 recipients is refused, for any size of its header', async () => {
     const withStanzas = (count: number) =>
       Buffer.from(`age-encryption.org/v1\n${'-> a\n\n'.repeat(count)}--- ${'A'.repeat(43)}\n`)
     await expect(decrypt(withStanzas(1_000), own)).rejects.toMatchObject({ code: 'wrong_key' })
     await expect(decrypt(withStanzas(1_001), own)).rejects.toMatchObject({ code: 'unsupported' })
   })
 
-  it('T-59 yields no byte that was not verified', async () => {
+  it('T-59 never yields an unverified byte', async () => {
     const ciphertext = await encrypt(numbers(3 * 65_536), own)
     ciphertext.writeUInt8(ciphertext.readUInt8(ciphertext.length - 70_000) ^ 1, ciphertext.length - 70_000)
     const seen: Uint8Array[] = []

@@ -41,7 +41,7 @@ const forger = keyOf(9)
 const now = () => Math.floor(testbed.gateway.context.now() / 1000)
 
 describe('attesting a locker', () => {
-  it('STATE-10 ATT-22 returns a signed statement about its files, which the client checks', async () => {
+  it('STATE-10 ATT-22 returns a signed statement about its files, which the client verifies', async () => {
     const attestation = { file_count: 3, receipt_id: locker.receipt_id }
     expect(await client.attest(locker)).toMatchObject({ attestation, unchanged: true })
     expect((await client.metadata(locker)).attestation).toMatchObject({ status: 'computed' })
@@ -82,7 +82,7 @@ describe('attesting a locker', () => {
       (attestation) => ({ envelope: { ...forgedBy(forger, attestation), issuer_pubkey: key } }),
     ],
   ]
-  it.each(changes)('EVID-18 MERK-10 fails when the attestation comes %s', async (_, change) => {
+  it.each(changes)('EVID-18 MERK-10 fails if the attestation is returned %s', async (_, change) => {
     lieAboutAttestation(change)
     await expect(client.attest(locker)).rejects.toMatchObject(untrue)
   })
@@ -107,7 +107,7 @@ describe('a gateway with a new key', () => {
   const reader = (journal: Journal, onWarning: (text: string) => void = () => {}) =>
     testbed.client({ signer, pinnedKeys: [key], recoveryKeys: [toHex(recovery.publicKey)], journal, onWarning })
 
-  it('ADD-37 is followed if the trusted key endorsed it, which the client says and remembers', async () => {
+  it('ADD-37 is trusted if the trusted key endorsed it, with a warning and a record in the journal', async () => {
     const journal = memoryJournal()
     const warnings: string[] = []
     const open = () => reader(journal, (text) => void warnings.push(text))
@@ -127,7 +127,7 @@ describe('a gateway with a new key', () => {
     expect(await journal.get(`key changes ${testbed.proxy.url}`)).toContain(good.signature)
   })
 
-  it('ADD-39 T-40 revokes the old one, also after any number of revocations that mean nothing', async () => {
+  it('ADD-39 T-40 can revoke the old one, even among any number of invalid revocations', async () => {
     const journal = memoryJournal()
     const revoked = (of: Ed25519Signer, by: Ed25519Signer) =>
       revocation({ audience: testbed.proxy.url, by, of, at: now() - 3600 })
@@ -151,7 +151,7 @@ describe('a gateway with a new key', () => {
 })
 
 describe('reading evidence', () => {
-  it('VER-01 MERK-19 needs no key, and the client checks what it reads', async () => {
+  it('VER-01 MERK-19 requires no key, and the client verifies it', async () => {
     const reader = testbed.client({ pinnedKeys: [key] })
     const answer = await reader.verify(locker.receipt_id)
     expect(answer.verification).toMatchObject({ commitment_computed: 'passed', signature_valid: 'passed' })
@@ -176,7 +176,7 @@ describe('reading evidence', () => {
     }
   })
 
-  it('MERK-19 EVID-18 holds a proof against the signed statement of this receipt', async () => {
+  it('MERK-19 EVID-18 verifies a proof with the signed statement of this receipt', async () => {
     const { receipt_id } = locker
     const file_entry = { filename: 'made-up.txt', size_bytes: 1, content_hash: `sha256:${'0'.repeat(64)}` }
     const leaf_hash = leafHash(file_entry)
@@ -188,7 +188,7 @@ describe('reading evidence', () => {
     testbed.proxy.always(/merkle-proof/, { answer: { status: 200, body: lie(known) } })
     await expect(ask()).rejects.toMatchObject(untrue)
 
-    // Statements of a stranger and of another receipt.
+    // Statements by an unknown key and of another receipt.
     const other = await testbed.locker(signer)
     await client.put(other, 'a.txt', Buffer.from('a'))
     const { attestation } = await client.attest(other)
@@ -204,7 +204,7 @@ describe('reading evidence', () => {
     }
   })
 
-  it('MERK-19 T-38 calls the signer of a proof unknown without a pinned key or a signed statement', async () => {
+  it('MERK-19 T-38 reports the signer of a proof as unknown without a pinned key or a signed statement', async () => {
     const { receipt_id } = locker
     const unpinned = testbed.client({ onWarning: () => {} })
     expect(await unpinned.proof(receipt_id, 'a.txt')).toMatchObject({
@@ -222,7 +222,7 @@ describe('reading evidence', () => {
     }
   })
 
-  it('T-38 refuses the right attestation beside another receipt, or beside one of another proof', async () => {
+  it('T-38 refuses a valid attestation with another receipt or with one of another proof', async () => {
     const statement = statementSigner(testbed.gateway.context)
     const other = await client.receipt((await testbed.locker(signer)).receipt_id)
     const lies: ((answer: VerifyAnswer) => object)[] = [
@@ -240,7 +240,7 @@ describe('reading evidence', () => {
     expect(await client.verify(locker.receipt_id)).toMatchObject({ verified: true })
   })
 
-  it('ADD-07 RCPT-08 trusts a key for its use and its period only', async () => {
+  it('ADD-07 RCPT-08 trusts a key only for its use and its period', async () => {
     const always = { publicKeyHex: key, validFrom: null, validTo: null }
     const readWith = (...pinnedKeys: TrustedKey[]) => testbed.client({ pinnedKeys }).receipt(locker.receipt_id)
     await readWith({ ...always, use: 'receipt' })
@@ -250,7 +250,7 @@ describe('reading evidence', () => {
       await expect(readWith(one)).rejects.toMatchObject({ ...untrue, message: expect.stringContaining('time and use') })
   })
 
-  it('T-38 ADD-07 believes the keys that the gateway showed first, with a warning, and reads what older clients kept', async () => {
+  it('T-38 ADD-07 trusts the keys that the gateway showed first, with a warning, and reads records of older clients', async () => {
     const journal = memoryJournal()
     const baseUrl = testbed.proxy.url
     const warnings: string[] = []
@@ -267,7 +267,7 @@ describe('reading evidence', () => {
     expect(warnings).toEqual([expect.stringContaining(key)])
   })
 
-  /** What a bundle is streamed as. */
+  /** The streamed bytes of a bundle. */
   async function streamed(write: (target: WritableStream<Uint8Array>) => Promise<void>): Promise<unknown> {
     const chunks: Uint8Array[] = []
     await write(new WritableStream({ write: (chunk) => void chunks.push(chunk) }))
@@ -299,7 +299,7 @@ describe('reading evidence', () => {
 })
 
 describe('a statement for other verifiers', () => {
-  it('DSSE-09 T-14 is handed on only if a trusted key signed it, about the file that was asked for', async () => {
+  it('DSSE-09 T-14 is returned only if a trusted key signed it and it is about the requested file', async () => {
     const { receipt_id } = locker
     const bundle = await client.dsse(receipt_id, { filename: 'a.txt', format: 'sigstore-bundle' })
     expect(bundle).toHaveProperty('verificationMaterial.publicKey.hint')

@@ -54,13 +54,13 @@ describe.each<[string, (options?: object) => Promise<Download>]>([
     expect(starts[3]).toBe(starts[2])
   })
 
-  it('fails when the connection keeps breaking before any byte arrives', { tags: ['nightly'] }, async () => {
+  it('fails if the connection keeps breaking before any byte arrives', { tags: ['nightly'] }, async () => {
     testbed.proxy.always(READ, { cut: 0 })
     await expect(read().then((download) => download.bytes())).rejects.toThrow()
     expect(reads().length).toBeLessThan(30)
   })
 
-  it('is refused when its bytes differ from its hash, as bytes, as a stream and as a file', async () => {
+  it('is refused if its bytes differ from its hash, as bytes, as a stream and as a file', async () => {
     testbed.proxy.plan(READ, flip, flip, flip)
     const error = await errorOf((await read()).bytes())
     expect(error).toBeInstanceOf(BytesDiffer)
@@ -71,14 +71,14 @@ describe.each<[string, (options?: object) => Promise<Download>]>([
     expect(await readdir(target)).toEqual([])
   })
 
-  it('is checked against the hash that the reader expects', async () => {
+  it('is compared with the hash that the reader expects', async () => {
     const good = await read({ expectedHash: sha256(bytes).slice(7).toUpperCase() })
     expect((await good.bytes()).length).toBe(bytes.length)
     const other = sha256(Buffer.from('other'))
     await expect((await read({ expectedHash: other })).bytes()).rejects.toMatchObject({ expected: other })
   })
 
-  it('gets its name on disk once it is complete, and replaces a file only if that is allowed', async () => {
+  it('gets its name on disk once it is complete, and replaces a file only if allowed', async () => {
     const path = join(await mkdtemp(join(folder, 'saved-')), 'a')
     testbed.proxy.plan(READ, { cut: 1_000_000 })
     await saveAs(await read(), path, { replace: false })
@@ -104,7 +104,7 @@ describe.each<[string, (options?: object) => Promise<Download>]>([
     expect(reads()).toHaveLength(1)
   })
 
-  it('is refused when it is replaced during the download', async () => {
+  it('is refused if it is replaced during the download', async () => {
     testbed.proxy.plan(READ, { cut: 1_000_000 })
     const download = await read()
     const client = testbed.client({ signer })
@@ -123,7 +123,7 @@ it('FILE-34 SHORT-07 an expired short URL is renewed at the start and in the mid
   expect(testbed.proxy.seen.filter(({ path }) => path.endsWith('/urls'))).toHaveLength(3)
 })
 
-it('T-36 a download goes on when the owner has revoked all URLs, and ends when the key is removed', {
+it('T-36 a download continues after the owner has revoked all URLs, and ends after the key is removed', {
   tags: ['nightly'],
 }, async () => {
   const operator = newEd25519()
@@ -154,7 +154,7 @@ it('FILE-15 ERR-17 reading a missing file fails with the error code of the gatew
   await expect(client.getPublicly(locker.receipt_id, 'nothing')).rejects.toMatchObject({ code: 'FILE_NOT_FOUND' })
 })
 
-it('reading fails when the gateway lists a file and returns no URL for it', async () => {
+it('reading fails if the gateway lists a file but returns no URL for it', async () => {
   const client = testbed.client({ signer })
   testbed.proxy.always(/files\/urls/, { lie: (answer: object) => ({ ...answer, urls: [] }) })
   await expect(client.get(locker, 'empty')).rejects.toMatchObject({ name: 'UntrueAnswer' })

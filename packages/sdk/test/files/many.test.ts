@@ -40,7 +40,7 @@ describe('many files', () => {
     expect(requests(/urls$/)).toBe(1)
   })
 
-  it('FILE-17 have one outcome each, whatever names the gateway answers with', async () => {
+  it('FILE-17 have one outcome each, for any names in the answer of the gateway', async () => {
     const client = testbed.client({ signer })
     await client.putMany(locker, texts(3))
     testbed.proxy.plan(/urls$/, {
@@ -64,7 +64,7 @@ describe('many files', () => {
     expect(outcomes.filter(({ error }) => !error)).toEqual([{ filename: '0.txt' }])
   })
 
-  it('ADD-60 that may not replace others are stored beside those whose names are taken', async () => {
+  it('ADD-60 that must not replace others are stored unless their names exist', async () => {
     const client = testbed.client({ signer })
     await client.putMany(locker, texts(5).slice(2, 4))
     const outcomes = await client.putMany(locker, texts(5), { overwrite: false })
@@ -86,7 +86,7 @@ describe('many files', () => {
     expect(names.sort()).toEqual(['GatewayError', 'InvalidFilename', 'stored', 'stored'])
   })
 
-  it('include one failure when a batch confirmation is wrong about one of them', async () => {
+  it('have one failure if a batch confirmation is wrong about one of them', async () => {
     testbed.proxy.plan(/confirm-batch/, {
       lie: ({ results, ...rest }: { results: object[] }) => ({
         ...rest,
@@ -119,7 +119,7 @@ describe('many files', () => {
   })
 })
 
-it('inParallel never exceeds its limit, takes an item only when a slot is free, and ends with the first failure', async () => {
+it('inParallel never exceeds its limit, reads an item only when a slot is free, and ends with the first failure', async () => {
   let [running, taken, done] = [0, 0, 0]
   async function* items() {
     for (; ; taken++) {

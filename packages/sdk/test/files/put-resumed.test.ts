@@ -23,7 +23,7 @@ async function stored(filename: string): Promise<Buffer> {
 }
 
 describe('a broken connection during an upload', () => {
-  it.each(['request', 'answer'] as const)('causes one more attempt when the %s is lost', async (cut) => {
+  it.each(['request', 'answer'] as const)('causes one more attempt if the %s is lost', async (cut) => {
     testbed.proxy.plan(/^\/f\//, { cut })
     testbed.proxy.plan(/files\/confirm/, { cut })
     await testbed.client({ signer }).put(locker, 'cut', small)
@@ -54,7 +54,7 @@ describe('an interrupted upload', () => {
     testbed.proxy.seen.length = 0
   }
 
-  it('SESS-02 SESS-04 resumes with the parts that the gateway does not have, even in another process', {
+  it('SESS-02 SESS-04 resumes with the parts that the gateway lacks, even in another process', {
     tags: ['nightly'],
   }, async () => {
     const journal = memoryJournal()
@@ -64,7 +64,7 @@ describe('an interrupted upload', () => {
     expect([requests(/upload-sessions$/), requests(/parts/)]).toEqual([0, 1])
   })
 
-  it('starts over when the bytes have changed', { tags: ['nightly'] }, async () => {
+  it('starts over if the bytes have changed', { tags: ['nightly'] }, async () => {
     const journal = memoryJournal()
     await begin(journal, 'changed')
     const other = Buffer.concat([Buffer.from('!'), large.subarray(1)])
@@ -73,7 +73,7 @@ describe('an interrupted upload', () => {
     expect([requests(/upload-sessions$/), requests(/parts/)]).toEqual([1, 3])
   })
 
-  it('starts over when the gateway does not know its session', { tags: ['nightly'] }, async () => {
+  it('starts over if the gateway does not know its session', { tags: ['nightly'] }, async () => {
     const journal = memoryJournal()
     await begin(journal, 'forgotten')
     testbed.proxy.plan(/upload-sessions\/us_\w+$/, refusal(404, 'SESSION_NOT_FOUND'))
@@ -81,7 +81,7 @@ describe('an interrupted upload', () => {
     expect((await stored('forgotten')).equals(large)).toBe(true)
   })
 
-  it('sends nothing when it was complete, unless the file was removed since', { tags: ['nightly'] }, async () => {
+  it('sends nothing if it was complete, unless the file has been removed since', { tags: ['nightly'] }, async () => {
     const journal = memoryJournal()
     const forgetful = {
       ...journal,
@@ -125,7 +125,7 @@ describe('parts in flight', () => {
     return { client, parts }
   }
 
-  it('SESS-03 are four, and no more of the source is read than they and the next one need', {
+  it('SESS-03 are four, and only they and the next part are read from the source', {
     tags: ['nightly'],
   }, async () => {
     const { client, parts } = clientOfFour()
@@ -150,7 +150,7 @@ describe('parts in flight', () => {
     expect(mostHeld).toBeLessThanOrEqual((AT_ONCE + 1) * PART)
   })
 
-  it('SESS-02 wait and are sent again alone, each as the gateway asks', { tags: ['nightly'] }, async () => {
+  it('SESS-02 wait and are retried separately, as the gateway requests', { tags: ['nightly'] }, async () => {
     const busy = refusal(429, 'RATE_LIMITED', { 'retry-after': '7' })
     testbed.proxy.plan(/index=1$/, busy, busy)
     testbed.proxy.plan(/index=5$/, { cut: 'answer' })
@@ -161,7 +161,7 @@ describe('parts in flight', () => {
     expect(sent.sort().join('')).toBe('011123455678')
   })
 
-  it('all stop when the caller aborts, and no other part is sent', async () => {
+  it('all stop if the caller aborts, and no other part is sent', async () => {
     const controller = new AbortController()
     const { client, parts } = clientOfFour(() => controller.abort(new Error('enough')))
     await expect(client.put(locker, 'stopped', bytes, { signal: controller.signal })).rejects.toThrow('enough')

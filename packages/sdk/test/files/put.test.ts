@@ -66,7 +66,7 @@ describe.each([
   })
 })
 
-it('FILE-09 the content type is the one given, or else the one of the source', async () => {
+it('FILE-09 the content type is the given one, or else that of the source', async () => {
   const client = testbed.client({ signer })
   const types = async () => {
     const all: Record<string, string> = {}
@@ -86,14 +86,14 @@ it('FILE-09 the content type is the one given, or else the one of the source', a
 describe('an upload is refused', () => {
   const OTHER = sha256(Buffer.from('other'))
 
-  it('when its confirmation has another hash', async () => {
+  it('if its confirmation has another hash', async () => {
     testbed.proxy.plan(/files\/confirm/, { lie: (answer) => ({ ...answer, content_hash: OTHER }) })
     const error = await errorOf(testbed.client({ signer }).put(locker, 'lied about', small))
     expect(error).toBeInstanceOf(BytesDiffer)
     expect(error).toMatchObject({ filename: 'lied about', expected: sha256(small), actual: OTHER })
   })
 
-  it('when its finalized session has another hash', { tags: ['nightly'] }, async () => {
+  it('if its finalized session has another hash', { tags: ['nightly'] }, async () => {
     const lie = (answer: { files: object[] }) => ({ ...answer, files: [{ ...answer.files[0], content_hash: OTHER }] })
     testbed.proxy.plan(/finalize/, { lie })
     testbed.proxy.plan(/finalize/, { lie })
@@ -101,7 +101,7 @@ describe('an upload is refused', () => {
       expect(await errorOf(testbed.client({ signer }).put(locker, 'lied about', source))).toBeInstanceOf(BytesDiffer)
   })
 
-  it('FILE-23 ERR-21 by the gateway when its bytes change in transit', async () => {
+  it('FILE-23 ERR-21 by the gateway if its bytes change in transit', async () => {
     const client = testbed.client({ signer, fetch: (url, init) => fetch(url, changed(String(url), init)) })
     expect(await errorOf(client.put(locker, 'changed', small))).toMatchObject({
       name: 'BytesDiffer',
@@ -110,7 +110,7 @@ describe('an upload is refused', () => {
     })
   })
 
-  it.each([small.length - 1, small.length + 1])('when its source has 100000 bytes and declares %i', async (size) => {
+  it.each([small.length - 1, small.length + 1])('if its source has 100000 bytes and declares %i', async (size) => {
     const source = streamSource(slowly(small), size)
     await expect(testbed.client({ signer }).put(locker, 'short', source)).rejects.toThrow(RangeError)
   })

@@ -21,7 +21,7 @@ const names = async () => {
 }
 
 describe('renaming', () => {
-  it('ADD-22 gives files other names, all or none', async () => {
+  it('ADD-22 renames all files or none', async () => {
     const renames = ['a', 'b'].map((filename) => ({ filename, newFilename: `x/${filename}` }))
     const { files } = await client.rename(locker, renames)
     expect(files).toMatchObject([{ new_filename: 'x/a', replaced: false }, { new_filename: 'x/b' }])
@@ -32,7 +32,7 @@ describe('renaming', () => {
     expect(await names()).toEqual(['x/b'])
   })
 
-  it('ADD-22 counts as done when the answer was lost and the file has its new name', async () => {
+  it('ADD-22 succeeds if the answer was lost and the file has its new name', async () => {
     testbed.proxy.plan(/rename/, { cut: 'answer' })
     const { files } = await client.rename(locker, [{ filename: 'a', newFilename: 'c' }])
     expect(files).toMatchObject([{ filename: 'a', new_filename: 'c', size_bytes: 1 }])
@@ -42,7 +42,7 @@ describe('renaming', () => {
     })
   })
 
-  it('ADD-22 T-06 refuses a bad name before any request', async () => {
+  it('ADD-22 T-06 refuses an invalid name before any request', async () => {
     testbed.proxy.seen.length = 0
     await expect(client.rename(locker, [{ filename: 'a', newFilename: '../a' }])).rejects.toThrow(RangeError)
     expect(testbed.proxy.seen).toEqual([])

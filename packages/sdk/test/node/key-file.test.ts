@@ -68,7 +68,7 @@ describe('readKeyFile', () => {
     },
   )
 
-  it('checks the mode of the file that a symbolic link points to', async () => {
+  it('checks the mode of the target of a symbolic link', async () => {
     const path = join(folder, 'link')
     await symlink(await keyFile('shared', evm.privateKey, 0o644), path)
     await expect(readKeyFile(path)).rejects.toMatchObject({ code: 'readable_by_others' })

@@ -14,7 +14,7 @@ describe('a new key', () => {
   const folder = useFolder()
 
   it.each(['solana', 'eip155'] as const)(
-    'is a key of %s, in a file that only its owner can read',
+    'is a key for %s, in a file that only its owner can read',
     async (namespace) => {
       const text = newKeyText(namespace)
       const file = join(folder, namespace)
@@ -25,7 +25,7 @@ describe('a new key', () => {
     },
   )
 
-  it('never takes the place of a file that exists', async () => {
+  it('never replaces an existing file', async () => {
     const file = join(folder, 'existing')
     await writeKeyFile(file, 'the only copy')
     await expect(writeKeyFile(file, newKeyText('solana'))).rejects.toMatchObject({ code: 'EEXIST' })
@@ -33,7 +33,7 @@ describe('a new key', () => {
   })
 })
 
-/** Words that everybody knows, and the accounts that other wallets derive from them. */
+/** Well-known words, and the accounts that other wallets derive from them. */
 const ABANDON = `${'abandon '.repeat(11)}about`
 const JUNK = `${'test '.repeat(11)}junk`
 
@@ -57,7 +57,7 @@ describe('the words of a wallet', () => {
     expect(new Set(texts).size).toBe(4)
   })
 
-  it('are refused when a word is wrong, and so is a path that is none', async () => {
+  it('are refused if a word is wrong or the path is invalid', async () => {
     for (const words of ['', 'abandon', `${'abandon '.repeat(11)}abandon`, `${'abandon '.repeat(11)}abuot`]) {
       await expect(keyTextOfMnemonic(words, { namespace: 'solana' })).rejects.toMatchObject({ code: 'no_key' })
     }
@@ -87,7 +87,7 @@ const PBKDF2 = {
   },
 }
 
-/** As geth writes it, with weaker parameters. */
+/** The form of geth, with weaker parameters. */
 function scryptKeystore(password: string) {
   const [salt, iv] = [Buffer.alloc(32, 1), Buffer.alloc(16, 2)]
   const key = scryptSync(password, salt, 32, { N: 1024, r: 8, p: 1 })
@@ -106,13 +106,13 @@ function scryptKeystore(password: string) {
 }
 
 describe('a keystore', () => {
-  it.each([PBKDF2, scryptKeystore('testpassword')])('opens with its password only', (keystore) => {
+  it.each([PBKDF2, scryptKeystore('testpassword')])('opens only with its password', (keystore) => {
     const text = JSON.stringify(keystore)
     expect(keyTextOfKeystore(text, 'testpassword')).toBe(SECRET)
     expect(() => keyTextOfKeystore(text, 'wrong')).toThrow(expect.objectContaining({ code: 'encrypted' }))
   })
 
-  it('T-129 is refused when it is of another form or asks for too much', () => {
+  it('T-129 is refused if it has another form or requires too much work', () => {
     const { kdfparams } = PBKDF2.crypto
     const scrypt = (more: object) => ({ kdf: 'scrypt', kdfparams: { ...kdfparams, ...more } })
     const changes = [

@@ -9,7 +9,7 @@ describe('userFolder', () => {
     [{ HOME: '/home/a' }, '/home/a/.config/svc'],
     [{ HOME: 'a' }, null],
     [{ HOME: '.' }, null],
-  ])('with the variables %j is %s', (env, folder) => {
+  ])('returns for the variables %j: %s', (env, folder) => {
     expect(userFolder(env, 'XDG_CONFIG_HOME')).toBe(folder)
   })
 

@@ -9,7 +9,7 @@ import { type Buyer, useMarket } from '../market.ts'
 
 const market = useMarket()
 
-/** Release 1.0.0 asked for the `pay_req_id` itself in the memo, on the legs that have one. */
+/** Release 1.0.0 required the plain `pay_req_id` in the memo, on the legs that have one. */
 function asOfRelease1({ accepts, extensions, ...quote }: Quote) {
   const { payment_reference, ...svc } = extensions.svc
   const plain = ({ extra, ...leg }: PaymentLeg) => ({
@@ -59,7 +59,7 @@ describe.each([
     expect((await client.confirm(payment)).tx_hash).toBe(payment.tx)
   })
 
-  it('ADD-03 pays a quote of release 1.0.0 as that release asks, and the payment names its quote', async () => {
+  it('ADD-03 pays a quote of release 1.0.0 in its form, and the payment names its quote', async () => {
     const buyer = buyerOf()
     const client = market.clientOf(buyer)
     market.proxy.plan(/request/, { lie: asOfRelease1 })
@@ -71,7 +71,7 @@ describe.each([
     expect((await client.confirm(payment)).tx_hash).toBe(payment.tx)
   })
 
-  it('PAY-55 returns the same payment when a quote is paid again', async () => {
+  it('PAY-55 returns the same payment if a quote is paid again', async () => {
     const buyer = buyerOf()
     const client = market.clientOf(buyer)
     const quote = await client.quote({ units: 1 })
@@ -92,7 +92,7 @@ describe('the idempotency keys of a purchase', () => {
     return [...new Set(keys)]
   }
 
-  it('ADD-13 T-33 do not follow from what others know: wallet, name, order and service', async () => {
+  it('ADD-13 T-33 cannot be derived from public values: wallet, name, order and service', async () => {
     const { signer, wallet } = market.solana(3)
     const keys = await keysOf({ signer, wallet })
     const texts = [0, 1, 2, 3, 4].flatMap((count) => [
@@ -105,7 +105,7 @@ describe('the idempotency keys of a purchase', () => {
     expect(guesses).not.toContain(keys[0])
   })
 
-  it('ADD-13 PAY-06 are others for another wallet or order of the same name, and the same for the same buyer', {
+  it('ADD-13 PAY-06 differ for another wallet or order of the same name, and are stable for the same buyer', {
     tags: ['nightly'],
   }, async () => {
     const [ann, bob] = [market.solana(0), market.evm(0)]

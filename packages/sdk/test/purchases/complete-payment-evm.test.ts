@@ -19,7 +19,7 @@ describe.each(['MON', 'USDC'])('a payment in %s that was signed but may not have
     expect((await resume()).tx_hash).toBe(payment?.tx)
   })
 
-  it('is replaced when another transaction has used its nonce', async () => {
+  it('is replaced if another transaction has used its nonce', async () => {
     const { signed, resume } = await interruptPurchase(market, market.evm(), asset, BEFORE_SENDING)
     const [payment] = await signed()
     await takeNonce()
@@ -29,7 +29,7 @@ describe.each(['MON', 'USDC'])('a payment in %s that was signed but may not have
     expect((await market.treasury(held)) - before).toBe(BigInt(paid_raw))
   })
 
-  it('is replaced by a payment with the same nonce when its quote expires, so only one of them can land', async () => {
+  it('is replaced by a payment with the same nonce if its quote expires, so only one of them can land', async () => {
     const buyer = market.evm()
     const { signed, resume } = await interruptPurchase(market, buyer, asset, BEFORE_SENDING)
     const [old] = await signed()
@@ -41,7 +41,7 @@ describe.each(['MON', 'USDC'])('a payment in %s that was signed but may not have
     expect((await market.treasury(held)) - before).toBe(BigInt(paid_raw))
   })
 
-  it('PAY-44 ERR-23 is reported as moved money when it lands after its quote expires, and nothing more is paid', async () => {
+  it('PAY-44 ERR-23 is reported as moved money if it lands after its quote expires, and nothing more is paid', async () => {
     const buyer = market.evm()
     const { signed, resume } = await interruptPurchase(market, buyer, asset, BEFORE_SENDING)
     const [late] = await signed()

@@ -22,7 +22,7 @@ describe('a payment that was signed but may not have been sent', () => {
     expect((await resume()).tx_hash).toBe(payment?.tx)
   })
 
-  it('is replaced when its blockhash has expired', async () => {
+  it('is replaced if its blockhash has expired', async () => {
     const { signed, resume } = await interruptPurchase(market, market.solana(), 'SOL', BEFORE_SENDING)
     const [payment] = await signed()
     const before = await market.treasury('SOL')
@@ -42,7 +42,7 @@ describe('a payment that was signed but may not have been sent', () => {
     expect(await market.treasury('SOL')).toBe(before)
   })
 
-  it('is confirmed without a node when the gateway has seen it', async () => {
+  it('is confirmed without a node if the gateway has found it', async () => {
     const buyer = market.solana()
     const { signed, resume } = await interruptPurchase(market, buyer, 'SOL', AFTER_SENDING)
     const [payment] = await signed()
@@ -96,7 +96,7 @@ describe('a payment that was signed but may not have been sent', () => {
     await node.stop()
   })
 
-  it('is replaced when it fails on chain, where it moves no money', async () => {
+  it('is replaced if it fails on chain, because it then moves no money', async () => {
     const seed = crypto.getRandomValues(new Uint8Array(32))
     const signer = signerFromSeed(seed)
     await faucet(signer.address, 'SOL', '1')

@@ -13,7 +13,7 @@ describe.each([
   ['USDC', 'USDC on EVM', () => market.evm(0)],
 ] as const)('a buyer with %s (%s)', (asset, held, buyerOf) => {
   it.each(['before', 'after'] as const)(
-    'PAY-55 pays once when it is interrupted %s any step and resumed',
+    'PAY-55 pays once if it is interrupted %s any step and resumed',
     { tags: ['nightly'] },
     async (when) => {
       for (let effect = 1; ; effect++) {
@@ -35,7 +35,7 @@ describe('concurrent buyers with the same intent', () => {
     ['SOL', () => market.solana(2), 'SOL'],
     ['MON', () => market.evm(2), 'MON'],
   ] as const)(
-    'PAY-55 T-01 pay once in %s when they share a journal',
+    'PAY-55 T-01 pay once in %s if they share a journal',
     { tags: ['nightly'] },
     async (asset, buyerOf, held) => {
       const journal = fileJournal(folder)
@@ -76,7 +76,7 @@ it.each([
   ['SOL', () => market.solana(3)],
   ['MON', () => market.evm(3)],
 ] as const)(
-  'PAY-55 PAY-45 a buyer with %s and without a journal gets the paid receipt while the gateway remembers the idempotency key',
+  'PAY-55 PAY-45 a buyer with %s and without a journal gets the paid receipt while the gateway stores the idempotency key',
   async (asset, buyerOf) => {
     const buyer = buyerOf()
     const buy = () => market.clientOf(buyer).buy({ intent: 'lost', units: 1, asset, wallet: buyer.wallet })

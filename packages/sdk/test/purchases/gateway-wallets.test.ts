@@ -34,7 +34,7 @@ const signer = signerFromSeed(DEMO_PAYERS[0]!.privateKeyBytes)
 const account = DEV_PAYERS[1]!
 const evmSigner = signerFromEvmKey(account.privateKey)
 
-/** A purchase of a page: its journal and quote outlive each attempt. */
+/** A purchase of a page: its journal and quote survive each attempt. */
 async function pagePurchase(by: Signer, asset: string, journal = memoryJournal()) {
   const quote = await market.client({}).quote({ units: 1 })
   const place = { journal, baseUrl: market.proxy.url }
@@ -49,7 +49,7 @@ async function pagePurchase(by: Signer, asset: string, journal = memoryJournal()
   }
 }
 
-/** Pays, and returns by how much the treasury has gained. */
+/** Pays, and returns the increase of the treasury. */
 async function gain(asset: Held, work: () => Promise<unknown>): Promise<bigint> {
   const before = await market.treasury(asset)
   await work()
@@ -69,7 +69,7 @@ describe('a wallet with the gateway as its node', () => {
     ['USDC', signer, () => primaryKeyWallet(node, signer)],
     ['MON', evmSigner, () => evmKeyWallet(node, account.privateKey, evmSigner.address)],
   ] as const)(
-    'T-67 ADD-24 pays %s, and goes on without its key when it was cut off before sending',
+    'T-67 ADD-24 pays %s, and resumes without its key if it was interrupted before sending',
     async (asset, by, make) => {
       const purchase = await pagePurchase(by, asset)
       const wallet = make()
@@ -88,7 +88,7 @@ describe('a wallet with the gateway as its node', () => {
 })
 
 describe('a wallet that sends what it signs', () => {
-  it('T-67 is noted before it is asked, and its payment is found on chain when its answer is lost', async () => {
+  it('T-67 is recorded before it is asked, and its payment is found on chain if its answer is lost', async () => {
     const purchase = await pagePurchase(signer, 'USDC')
     let asked = 0
     const wallet = primarySendingWallet(node, signer.address, async (transaction) => {
@@ -104,7 +104,7 @@ describe('a wallet that sends what it signs', () => {
     expect([asked, gained]).toEqual([1, BigInt((await purchase.record())!.receipt!.paid_raw)])
   })
 
-  it('T-67 is asked again only after it declined, or when its person says that nothing was sent', async () => {
+  it('T-67 is asked again only after it declined, or if its user confirms that nothing was sent', async () => {
     const purchase = await pagePurchase(signer, 'USDC')
     let asked = 0
     const answering = (answer: (transaction: Uint8Array) => Promise<Uint8Array>) =>
@@ -130,7 +130,7 @@ describe('a wallet that sends what it signs', () => {
     expect(asked).toBe(3)
   })
 
-  it('T-67 is not given up because the transaction that it named can no longer land', async () => {
+  it('T-67 remains open if the transaction that it returned can no longer land', async () => {
     const purchase = await pagePurchase(evmSigner, 'MON')
     const client = connectAs(account, market.chains.evm.url)
     const wallet = evmSendingWallet(node, evmSigner.address, async ({ to, value, data, gas }) => {
@@ -143,9 +143,9 @@ describe('a wallet that sends what it signs', () => {
   })
 
   it.each([
-    ['of the primary chain', signer, () => primarySendingWallet(node, signer.address, silence)],
-    ['of an EVM chain', evmSigner, () => evmSendingWallet(node, evmSigner.address, silence)],
-  ] as const)('T-67 %s does not take what a phone paid in another asset for its own', async (_, by, make) => {
+    ['on the primary chain', signer, () => primarySendingWallet(node, signer.address, silence)],
+    ['on an EVM chain', evmSigner, () => evmSendingWallet(node, evmSigner.address, silence)],
+  ] as const)('T-67 %s does not claim a payment that a phone made in another asset', async (_, by, make) => {
     const purchase = await pagePurchase(by, 'USDC')
     await expect(purchase.pay(make())).rejects.toMatchObject({ money: 'may_have_moved' })
     const { asked } = (await purchase.record())!
@@ -162,7 +162,7 @@ async function silence(): Promise<never> {
 }
 
 describe('a wallet that has sent', () => {
-  /** Asks a wallet that sends, and has what `meddle` does to the journal come between the sending and its record. */
+  /** Asks a wallet that sends, and runs `meddle` on the journal between the sending and its record. */
   async function meddledPurchase(meddle: (purchase: Awaited<ReturnType<typeof pagePurchase>>) => Promise<unknown>) {
     const { journal, fill } = fillableJournal()
     const purchase = await pagePurchase(signer, 'USDC', journal)
@@ -176,7 +176,7 @@ describe('a wallet that has sent', () => {
     return { purchase, wallet, asked, fill }
   }
 
-  it('T-67 is not asked again by a tab that forgot meanwhile, and its payment is on record', async () => {
+  it('T-67 is not asked again by a tab that removed the request meanwhile, and its payment is recorded', async () => {
     const { purchase, wallet, asked } = await meddledPurchase(({ place }) => forgetUnansweredPayment(place, 'one'))
     const gained = await gain('USDC', () => purchase.pay(wallet))
     const { receipt, attempts } = (await purchase.record())!
@@ -184,7 +184,7 @@ describe('a wallet that has sent', () => {
     expect(gained).toBe(BigInt(receipt!.paid_raw))
   })
 
-  it('T-67 is named in the error when the journal is full, and is not asked again', async () => {
+  it('T-67 has its transaction in the error if the journal is full, and is not asked again', async () => {
     const { purchase, wallet, asked, fill } = await meddledPurchase(async () => fill(true))
     const gained = await gain('USDC', async () => {
       const failed = purchase.pay(wallet)
@@ -197,7 +197,7 @@ describe('a wallet that has sent', () => {
     expect([asked, gained]).toEqual([[receipt!.tx_hash], BigInt(receipt!.paid_raw)])
   })
 
-  it('T-67 is on record though nobody waits for its answer any more; a request made since stays open', async () => {
+  it('T-67 has its payment recorded after the caller stopped waiting, while a later request remains open', async () => {
     const purchase = await pagePurchase(evmSigner, 'MON')
     const client = connectAs(account, market.chains.evm.url)
     const answers: PromiseWithResolvers<void>[] = []
@@ -217,7 +217,7 @@ describe('a wallet that has sent', () => {
     await ask(1)
     await forgetUnansweredPayment(purchase.place, 'one')
     await ask(2)
-    // The person rejects the first request; the second stays open until it is approved.
+    // The user rejects the first request. The second remains open until it is approved.
     answers[0]!.reject(new PaymentError('not_moved', 'declined'))
     await new Promise(setImmediate)
     expect((await purchase.record())?.asked).toBeDefined()

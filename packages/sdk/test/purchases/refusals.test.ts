@@ -45,11 +45,11 @@ describe('nothing is paid', () => {
     ['a wallet without USDC', 'USDC', poor.primary, /needs 0\.25 USDC, holds 0: [\d.]+ \w+ is missing$/],
     ['a wallet without MON', 'MON', poor.evm, /needs [\d.]+ MON, holds 0: [\d.]+ \w+ is missing$/],
     ['a wallet without USDC on EVM', 'USDC', poor.evm, /needs 0\.25 USDC, holds 0: [\d.]+ \w+ is missing$/],
-    ['the wallet that receives the payment in SOL', 'SOL', own.primary, /is the wallet that receives the payment/],
-    ['the wallet that receives the payment in USDC', 'USDC', own.primary, /is the wallet that receives the payment/],
-    ['the wallet that receives the payment in MON', 'MON', own.evm, /is the wallet that receives the payment/],
-    ['the wallet that receives the payment in USDC on EVM', 'USDC', own.evm, /is the wallet that receives the payment/],
-  ])('by %s, and no approval is asked for', async (_, asset, buyerOf, message) => {
+    ['the wallet that would be paid in SOL', 'SOL', own.primary, /is the wallet that would be paid/],
+    ['the wallet that would be paid in USDC', 'USDC', own.primary, /is the wallet that would be paid/],
+    ['the wallet that would be paid in MON', 'MON', own.evm, /is the wallet that would be paid/],
+    ['the wallet that would be paid in USDC on EVM', 'USDC', own.evm, /is the wallet that would be paid/],
+  ])('by %s, and no approval is requested', async (_, asset, buyerOf, message) => {
     const approve = () => {
       throw new Error('asked')
     }
@@ -57,7 +57,7 @@ describe('nothing is paid', () => {
     await expect(buy(buyerOf(), { asset, approve })).rejects.toMatchObject(refusal)
   })
 
-  it('when the signer of the client could not open the locker', async () => {
+  it('if the signer of the client could not open the locker', async () => {
     const { wallet } = market.solana(1)
     await expect(buy({ ...market.solana(0), wallet })).rejects.toMatchObject(NOT_MOVED)
   })
@@ -88,7 +88,7 @@ describe('nothing is paid', () => {
     expect(await market.treasury('SOL')).toBe(before)
   })
 
-  it('PAY-55 for another order while a payment of the name can still land, but the name is free once it cannot', async () => {
+  it('PAY-55 for another order while a payment of the name can still land, after which the name is free', async () => {
     const { signer, wallet } = market.solana(2)
     const journal = memoryJournal()
     const { signal, wait } = abortAfterWaits(2)
@@ -119,7 +119,7 @@ describe('nothing is paid', () => {
     expect((await buy(buyer, order)).receipt.pay_asset).toBe('USDC')
   })
 
-  it('PAY-06 but the name of an order that was not approved is free for another order', async () => {
+  it('PAY-06 for an order that was not approved, whose name is then free for another order', async () => {
     const buyer = market.solana(1)
     const intent = 'undecided'
     await expect(buy(buyer, { intent, asset: 'SOL', approve: () => false })).rejects.toMatchObject(NOT_MOVED)
@@ -135,7 +135,7 @@ describe('nothing is paid', () => {
     await expect(buy(market.solana(), order)).rejects.toMatchObject(refusal)
   })
 
-  it('T-55 when it has to sign for the receipt at another service', async () => {
+  it('T-55 if the buyer must sign for the receipt at another service', async () => {
     const { signer, wallet } = market.solana(2)
     const signed: string[] = []
     const sign = (message: Uint8Array) => {
@@ -151,7 +151,7 @@ describe('nothing is paid', () => {
         return { ...quote, extensions: { svc: { ...svc, info: { ...svc.info, confirm_url: address } } } }
       }
       market.proxy.always(/storage\/request/, { lie: elsewhere })
-      await expect(buyAnew()).rejects.toMatchObject({ message: expect.stringContaining('is to be confirmed at') })
+      await expect(buyAnew()).rejects.toMatchObject({ message: expect.stringContaining('must be confirmed at') })
       market.proxy.behave()
       expect(signed.filter((text) => text.includes(address))).toEqual([])
     }
@@ -166,7 +166,7 @@ describe('nothing is paid', () => {
   it.each([
     ['the primary chain', () => market.solana(), 'solana:4uhcVJyU9pJkvQyS88uRDiswHXSCkY3z'],
     ['the EVM chain', () => market.evm(), 'eip155:1'],
-  ])('when the quote names another chain than the wallet uses (%s)', async (_, buyerOf, network) => {
+  ])('if the quote names another chain than the wallet uses (%s)', async (_, buyerOf, network) => {
     const isOfFamily = (leg: PaymentLeg) => leg.network.split(':')[0] === network.split(':')[0]
     const elsewhere = ({ accepts, ...quote }: Quote) => ({
       ...quote,
@@ -185,7 +185,7 @@ describe('nothing is paid', () => {
     ['no way to pay', (quote: Quote) => ({ ...quote, accepts: [] })],
     ['legs of different quotes', otherPayReqId(`pr_${'0'.repeat(32)}`)],
     ['the reference of another quote', withReference(`ref_${'0'.repeat(32)}`)],
-    ['its pay_req_id for all to read', withReference(null)],
+    ['its pay_req_id in public', withReference(null)],
     ['a coin under the name USDC', (quote: Quote) => ({ ...quote, accepts: quote.accepts.map(calledUsdc) })],
   ])('for a quote with %s', async (_, lie) => {
     market.proxy.always(/request/, { lie })
@@ -220,7 +220,7 @@ describe('the client refuses', () => {
     ],
     ['is for fewer units', (receipt) => signed({ ...receipt, units: 0 })],
     ['is for another amount', (receipt) => signed({ ...receipt, paid_raw: '1' })],
-  ])('a receipt that %s, and keeps the payment', async (_, change) => {
+  ])('a receipt that %s, and the payment stays in the journal', async (_, change) => {
     const journal = memoryJournal()
     const intent = `order ${++count}`
     market.proxy.always(/confirm/, {
@@ -273,11 +273,11 @@ describe('confirming a payment', () => {
     },
   )
 
-  it('ADD-25 accepts a receipt for less than was asked for, which the operator may allow, and none for more', async () => {
+  it('ADD-25 accepts a receipt for less than the quoted amount, which the admin may allow, but not for more', async () => {
     const buyer = market.solana(3)
     const client = market.clientOf(buyer)
     const payment = await client.pay(await client.quote({ units: 1 }), buyer.wallet, { asset: 'SOL' })
-    const saying = (paid_raw: string) => {
+    const confirmWithPaid = (paid_raw: string) => {
       market.proxy.plan(/confirm/, {
         lie: ({ receipt, ...body }: Confirmation) => ({
           ...body,
@@ -286,8 +286,8 @@ describe('confirming a payment', () => {
       })
       return client.confirm(payment)
     }
-    expect(await saying('7')).toMatchObject({ tx_hash: payment.tx, paid_raw: '7', units: 1 })
-    await expect(saying(`${BigInt(payment.leg.amount) + 1n}`)).rejects.toMatchObject({ name: 'UntrueAnswer' })
+    expect(await confirmWithPaid('7')).toMatchObject({ tx_hash: payment.tx, paid_raw: '7', units: 1 })
+    await expect(confirmWithPaid(`${BigInt(payment.leg.amount) + 1n}`)).rejects.toMatchObject({ name: 'UntrueAnswer' })
   })
 })
 
@@ -300,7 +300,7 @@ function withUnits({ extensions }: Quote, units: number): Quote['extensions'] {
   return { svc: { ...svc, price_summary: { ...svc.price_summary, units } } }
 }
 
-/** Another memo than the reference of the quote; null for its `pay_req_id`. */
+/** Replaces the reference of the quote as memo. Null means its `pay_req_id`. */
 function withReference(reference: string | null) {
   return (quote: Quote): Quote => ({
     ...quote,

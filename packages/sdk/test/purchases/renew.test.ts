@@ -10,7 +10,7 @@ async function bought(buyer: Buyer, intent: string) {
 }
 
 describe('renewing a locker', () => {
-  it('ADD-17 PAY-52 pays once for an intent and extends the locker, which keeps its receipt', async () => {
+  it('ADD-17 PAY-52 pays once for an intent and extends the locker, whose receipt does not change', async () => {
     const buyer = market.solana()
     const { client, locker } = await bought(buyer, 'a locker to renew')
     const before = await client.usage(locker)
@@ -29,7 +29,7 @@ describe('renewing a locker', () => {
     expect((await client.checkPayment(receipt.receipt_id)).differing).toEqual([])
   })
 
-  it('T-57 T-67 pays nothing for a quote that is for another locker or for none', async () => {
+  it('T-57 T-67 pays nothing for a quote for another locker or for none', async () => {
     const buyer = market.solana()
     const { client, locker } = await bought(buyer, 'a locker that is not renewed')
     const treasury = await market.treasury('USDC')

@@ -21,7 +21,7 @@ function changed(leg: PaymentLeg, change: (url: string) => string): PaymentLeg {
 }
 
 describe('the transfer request of a quote', () => {
-  it('ADD-49 every leg of the primary chain has one that asks for that leg, and no other leg', async () => {
+  it('ADD-49 exists for every leg of the primary chain, and for no other leg', async () => {
     for (const leg of legs) {
       const request = await transferRequestOf(leg)
       expect(request).toEqual(leg.network.startsWith('solana:') ? leg.extra.solana_pay : null)
@@ -50,7 +50,7 @@ describe('the transfer request of a quote', () => {
     ['a token for a coin', 'SOL', (url) => `${url}&spl-token=${legOf('USDC').asset}`],
     ['another memo', 'SOL', (url) => url.replace(/memo=ref_./, 'memo=ref_')],
     ['another reference', 'SOL', (url) => url.replace(/reference=[^&]+/, `reference=${legOf('USDC').asset}`)],
-    ['a link that is no transfer', 'SOL', () => 'solana:https%3A%2F%2Fexample.com%2Fpay'],
+    ['a link that is not a transfer', 'SOL', () => 'solana:https%3A%2F%2Fexample.com%2Fpay'],
   ])('ADD-49 is not shown with %s', async (_, ticker, change) => {
     expect(await transferRequestOf(legOf(ticker))).not.toBeNull()
     expect(await transferRequestOf(changed(legOf(ticker), change))).toBeNull()

@@ -32,7 +32,7 @@ it('an EVM node returns the same values as through viem', async () => {
   expect(await ours.receipt(`0x${'1'.repeat(64)}`)).toBeNull()
 })
 
-it('fees are derived from the gas price when a node has no eth_maxPriorityFeePerGas', async () => {
+it('fees are derived from the gas price if a node has no eth_maxPriorityFeePerGas', async () => {
   const node = connectEvm(proxy.url)
   const [{ baseFeePerGas }, price] = await Promise.all([
     createPublicClient({ transport: http(market.chains.evm.url) }).getBlock(),
@@ -62,12 +62,12 @@ it('calls are retried while a node is busy and fail with the error that the node
 })
 
 it.each<[string, unknown]>([
-  ['that it takes no batches', { jsonrpc: '2.0', id: null, error: { message: 'batches are not allowed' } }],
+  ['that it accepts no batches', { jsonrpc: '2.0', id: null, error: { message: 'batches are not allowed' } }],
   ['another call', [{ id: 99, result: '0x8f' }]],
   ['with a word', [{ id: 1, result: 'many' }]],
   ['without a result', [{ id: 1 }]],
   ['with a web page', '<html>'],
-])('a call fails when the node answers %s', { tags: ['nightly'] }, async (_, body) => {
+])('a call fails if the node answers %s', { tags: ['nightly'] }, async (_, body) => {
   const answer = { answer: { status: 200, body } }
   proxy.plan(/eth_chainId/, answer, answer, answer, answer)
   await expect(connectEvm(proxy.url).chainId()).rejects.toThrow()
@@ -93,22 +93,22 @@ it('PAY-25 a wallet signs only for the chain that the quote names, even if its n
   expect((await wallet.sign(leg)).life).toMatchObject({ nonce: expect.any(String) })
 })
 
-it('T-139 a payment is neither failed nor expired by the word of another chain, or of another receipt', async () => {
+it('T-139 an answer of another chain or for another receipt does not make a payment failed or expired', async () => {
   const { accepts } = await market.client().quote({ units: 1, pay_network: 'evm-mainnet', pay_asset: 'MON' })
   const wallet = evmWallet({ rpcUrl: proxy.url, account: DEV_PAYERS[0]!.privateKey })
   const payment = await wallet.sign(accepts[0]!)
   interface Answer {
     result: unknown
   }
-  // In the order of the batch: the chain, the final block, the nonce, the receipt, the block of the signing.
-  const saying =
+  // In the order of the batch: the chain, the final block, the nonce, the receipt, the block at signing.
+  const answersWith =
     (...results: unknown[]) =>
     (answers: Answer[]) =>
       answers.map((answer, i) => (results[i] === undefined ? answer : { ...answer, result: results[i] }))
   const onAnotherChain = ['0x1', undefined, '0xffff', null]
   const ofAnother = { transactionHash: `0x${'ab'.repeat(32)}`, status: '0x0', blockNumber: '0x0' }
   for (const results of [onAnotherChain, [undefined, undefined, undefined, ofAnother]]) {
-    proxy.always(/eth_getTransactionReceipt/, { lie: saying(...results) })
+    proxy.always(/eth_getTransactionReceipt/, { lie: answersWith(...results) })
     await expect(wallet.outcomeOf(payment)).rejects.toThrow(/another (chain|transaction)/)
     proxy.behave()
     expect(await wallet.outcomeOf(payment)).toBe('pending')

@@ -28,7 +28,7 @@ import { accountOf, feesOf, transactionHash } from '../../src/wallets/evm-transa
 const bytes = (constraints: fc.IntArrayConstraints) => fc.uint8Array(constraints)
 const hex = (length: number) => bytes({ minLength: length, maxLength: length }).map(hexOf)
 const address = hex(20).map((text) => checksumAddress(text))
-/** Numbers of every length: a plain bigInt arbitrary makes mostly long ones. */
+/** Numbers of every length, because a plain bigInt arbitrary makes mostly long ones. */
 const amount = (bits: number) =>
   fc.integer({ min: 0, max: bits }).chain((n) => fc.bigInt({ min: 0n, max: (1n << BigInt(n)) - 1n }))
 const privateKey = bytes({ minLength: 32, maxLength: 32 })
@@ -47,7 +47,7 @@ const transaction = fc.record({
   data: bytes({ maxLength: 600 }).map(hexOf),
 })
 
-it('transactions are signed as viem signs them', { tags: ['nightly'] }, async () => {
+it('transactions are signed exactly as in viem', { tags: ['nightly'] }, async () => {
   await fc.assert(
     fc.asyncProperty(privateKey, transaction, async (key, { maxPriorityFeePerGas, ...rest }) => {
       // viem refuses a priority fee above the maximum fee.
@@ -64,7 +64,7 @@ it('transactions are signed as viem signs them', { tags: ['nightly'] }, async ()
   )
 })
 
-it('token calls are encoded and their results decoded as viem does', () => {
+it('token calls are encoded and their results decoded exactly as in viem', () => {
   fc.assert(
     fc.property(address, amount(256), (to, value) => {
       const viems = (functionName: 'transfer' | 'balanceOf', args: readonly unknown[]) =>
@@ -93,7 +93,7 @@ it('readSymbol decodes texts that viem encodes and refuses malformed ones', () =
   for (const answer of notText) expect(() => readSymbol(answer), answer).toThrow(RangeError)
 })
 
-it('transfer accepts exactly the addresses that viem accepts, and those in capitals', () => {
+it('transfer accepts exactly the addresses that viem accepts, and addresses in capitals', () => {
   const flipped = (text: string, at: number) => {
     const char = text[at] as string
     const other = char === char.toUpperCase() ? char.toLowerCase() : char.toUpperCase()

@@ -143,7 +143,7 @@ describe('an EVM wallet that compares a leg with its token contract', () => {
   })
 })
 
-it('T-46 an EVM wallet tells what the network may charge, and offers no more than was approved', async () => {
+it('T-46 an EVM wallet reports the maximum network fee, and offers no more than was approved', async () => {
   const { wallet } = market.evm(3)
   const { accepts } = await market.client().quote({ units: 1, pay_network: 'evm-mainnet', pay_asset: 'USDC' })
   const leg = accepts[0]!
@@ -164,7 +164,7 @@ it('T-46 an EVM wallet tells what the network may charge, and offers no more tha
   expect(offered(await wallet.signInstead!(payment, leg, more.amount))).toBe(more.amount)
 })
 
-it('amountText writes amounts as viem does', () => {
+it('amountText formats amounts exactly as viem does', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: 10n ** 30n }), fc.integer({ min: 0, max: 18 }), (atomic, decimals) => {
       expect(amountText(atomic, decimals)).toBe(formatUnits(atomic, decimals))

@@ -133,7 +133,7 @@ describe('invalid input', () => {
     ['PAY-02 text for a number', '{"units":"3"}', ['body', 'units'], 'must be an integer >= 1'],
     ['not an object', '[]', ['body'], 'must be object'],
     ['not JSON', '{', ['body'], expect.stringContaining('not valid JSON')],
-    ['a duplicate key', '{"units":1,"units":2}', ['body'], expect.stringContaining('stands twice')],
+    ['a duplicate key', '{"units":1,"units":2}', ['body'], expect.stringContaining('occurs twice')],
     ['deep nesting', '['.repeat(40), ['body'], expect.stringContaining('nested deeper')],
     ['an empty body', '', ['body', 'units'], 'is required'],
   ])('GEN-08 %s is 422 with its location', async (_, body, loc, msg) => {

@@ -1,5 +1,5 @@
-// For tests: writes a bundle of this many files to disk, redacts it where names are given, and verifies it:
-// `node long-bundle.ts 1000000`, with `no_names`, or with names of files.
+// For tests: writes a bundle with this number of files to disk, redacts it if names are given, and verifies it:
+// `node long-bundle.ts 1000000`, optionally followed by `no_names` or by names of files.
 
 import { createReadStream, createWriteStream, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,7 +13,7 @@ import { pinnedKeys, verified } from '../pack.ts'
 
 const CHUNK_FILES = 500
 
-/** The file list comes first, and then the statement about it. */
+/** The file list comes first, then the statement about it. */
 function* longBundle(count: number): Generator<Uint8Array> {
   const counter = createFileCounter()
   yield utf8('{"files":[')

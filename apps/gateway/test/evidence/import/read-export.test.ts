@@ -54,13 +54,13 @@ describe('an export', () => {
   it('yields its valid lines despite invalid ones', async () => {
     const line = JSON.stringify(good)
     const twice = line.replace('{', '{"file_count":1,')
-    expect(await outcomes(twice)).toEqual([expect.stringContaining('"file_count" stands twice')])
+    expect(await outcomes(twice)).toEqual([expect.stringContaining('"file_count" occurs twice')])
     expect(await outcomes(`${line}\n{"cut\n\n${line}\n5\n"\n${line}`)).toEqual([
       'line 1: read',
-      'line 2: is not strict JSON: a string without end at character 1',
+      'line 2: is not strict JSON: a string is not terminated at character 1',
       'line 4: read',
       'line 5: must be an object',
-      'line 6: is not strict JSON: a string without end at character 0',
+      'line 6: is not strict JSON: a string is not terminated at character 0',
       'line 7: read',
     ])
   })

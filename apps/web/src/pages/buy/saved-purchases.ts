@@ -6,7 +6,7 @@ import type { SignedReceipt } from '@svc/protocol/receipt'
 import { storageJournal } from '@svc/sdk/journal'
 import {
   forgetPurchase,
-  type PurchasePlace,
+  type PurchaseLocation,
   type PurchaseRecord,
   purchaseEntry,
   shownOrder,
@@ -32,8 +32,8 @@ export interface SavedPurchase {
   receipt: SignedReceipt | null
 }
 
-/** The location of this page's purchases in the journal. */
-export async function placeHere(): Promise<PurchasePlace> {
+/** Where the purchases of this page are. */
+export async function placeHere(): Promise<PurchaseLocation> {
   return { journal: storageJournal(), baseUrl: await knownAddress() }
 }
 
@@ -56,7 +56,7 @@ export async function removeSaved(id: string): Promise<void> {
   localStorage.removeItem(NAME_IN_1_1_0 + id)
   const { journal, baseUrl } = await placeHere()
   const shown = await shownPurchases(storageJournal())
-  const places = [{ journal, baseUrl }, ...shown.flatMap(({ intent, place }) => (intent === id ? place : []))]
+  const places = [{ journal, baseUrl }, ...shown.flatMap(({ intent, location }) => (intent === id ? location : []))]
   for (const place of places) await forgetPurchase(place, id)
 }
 
@@ -88,10 +88,10 @@ function purchaseOf(id: string, { shown, order, receipt }: PurchaseRecord): Save
 const NAME_IN_1_1_0 = 'svc page purchase '
 
 /**
- * Moves a purchase of release 1.1.0 into the journal. A tab of that release may still work on it: the next call moves its
- * changes.
+ * Moves a purchase of 1.1.0 into the journal. A tab of that release may still work on it: what it changes is moved
+ * next.
  */
-async function adopt(place: PurchasePlace, id: string): Promise<void> {
+async function adopt(place: PurchaseLocation, id: string): Promise<void> {
   const name = NAME_IN_1_1_0 + id
   const text = localStorage.getItem(name)
   const old = text === null ? null : parsed(text)
