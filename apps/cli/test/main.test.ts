@@ -11,7 +11,7 @@ const main = fileURLToPath(new URL('../bin/svc.mjs', import.meta.url))
 
 const home = useLockerHome()
 
-/** In a shell, where `output` says what becomes of the output. */
+/** In a shell, with `output` as the redirection of its output. */
 function svc(args: readonly string[], output = '', options: { env?: Record<string, string>; cwd?: string } = {}) {
   const script = `set -o pipefail; "$0" "$@" ${output}`
   const env = { ...home.env, ...options.env }

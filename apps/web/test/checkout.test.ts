@@ -108,7 +108,7 @@ describe('purchases side by side', () => {
   })
 })
 
-it('T-67 a receipt that cannot be kept is shown all the same, and nothing more can be paid', async () => {
+it('T-67 a receipt that cannot be saved is still shown, and nothing more can be paid', async () => {
   const checkout = page.newCheckout()
   const purchase = await begun(checkout)
   const tx = await payLeg(market.chains, legOf(purchase, 'SOL'), { payer: 3 })
@@ -132,10 +132,10 @@ it('T-67 a payment by phone is looked for as long as the gateway takes one, and 
 
   await checkout.open(unpaid.id)
   await checkout.look()
-  expect([checkout.stage.value.at, checkout.isLookingOver.value]).toEqual(['pay', false])
+  expect([checkout.stage.value.at, checkout.isSearchOver.value]).toEqual(['pay', false])
   market.advance(30 * 3600)
   await checkout.look()
-  expect([checkout.stage.value.at, checkout.isLookingOver.value]).toEqual(['pay', true])
+  expect([checkout.stage.value.at, checkout.isSearchOver.value]).toEqual(['pay', true])
 })
 
 describe('a purchase that a page of 1.1.0 has left behind', () => {
@@ -152,8 +152,8 @@ describe('a purchase that a page of 1.1.0 has left behind', () => {
   it('T-67 is listed, opened and paid as one of this release, and kept once', async () => {
     const before = await market.treasury('USDC')
     const left = await leftBehind({ isShownElsewhere: true })
-    const { allKept } = await import('../src/pages/buy/saved-purchases.ts')
-    expect((await allKept()).filter(({ id }) => id === left.id)).toEqual([left])
+    const { savedPurchases } = await import('../src/pages/buy/saved-purchases.ts')
+    expect((await savedPurchases()).filter(({ id }) => id === left.id)).toEqual([left])
     expect(Object.keys(localStorage).filter((key) => key.endsWith(left.id))).toHaveLength(1)
     const checkout = page.newCheckout()
     await checkout.open(left.id)
@@ -256,10 +256,10 @@ async function openPage(gatewayUrl: string) {
     return response
   })
   const { createCheckout } = await import('../src/pages/buy/checkout.ts')
-  const { readKept } = await import('../src/pages/buy/saved-purchases.ts')
+  const { readSaved } = await import('../src/pages/buy/saved-purchases.ts')
   return {
     newCheckout: createCheckout,
-    kept: readKept,
+    kept: readSaved,
     /** Keeps answers of this path back; resolves when there is one. */
     hold(path: string): Promise<void> {
       const gate = { path, isReached: Promise.withResolvers<void>(), isOpen: Promise.withResolvers<void>() }

@@ -54,11 +54,11 @@ async function newLocker(files: Record<string, string> = {}) {
     const arrival = Promise.withResolvers<void>()
     const held = { method, released: release.promise, arrived: arrival.resolve }
     holds.add(held)
-    const release = () => {
+    const resume = () => {
       holds.delete(held)
       release.resolve()
     }
-    return { arrival: arrival.promise, release: release }
+    return { arrival: arrival.promise, release: resume }
   }
   const entries = async (): Promise<Map<string, Entry>> => {
     const query = { folders: true, limit: 500 }
@@ -92,7 +92,7 @@ it('T-17 a pending deletion removes what was there at the click, and nothing tha
   answered.length = 0
   deletions.remove(['a.txt', 'same.txt', 'gone.txt', 'docs/'].map((name) => listed.get(name) as Entry))
   expect([...deletions.hidden.value]).toEqual(['a.txt', 'same.txt', 'gone.txt', 'docs/'])
-  expect(['docs/x', 'a.txt', 'other', 'docs'].map(deletions.isLeaving)).toEqual([true, true, false, false])
+  expect(['docs/x', 'a.txt', 'other', 'docs'].map(deletions.isPending)).toEqual([true, true, false, false])
   await expect.poll(() => answered.some((request) => request.includes('prefix=docs'))).toBe(true)
 
   await client.put(locker, 'a.txt', bytes('newer, by another page'))

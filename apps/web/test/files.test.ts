@@ -197,7 +197,7 @@ describe('uploads', () => {
     expect([await testbed.names(), await uploads.count()]).toEqual([[], 0])
   })
 
-  it('FILE-03 T-17 asks once what becomes of names that exist, and goes on beside files that are refused', async () => {
+  it('FILE-03 T-17 asks once about names that exist, and uploads the rest when files are refused', async () => {
     const testbed = await newLocker({ 'a.txt': 'old', 'b.txt': 'old' })
     const { page } = await visitFiles(testbed)
     await nameButton(page, 'a.txt').waitFor()
@@ -277,7 +277,7 @@ describe('the list', () => {
     expect(await focusedName(page)).toBe('top.txt')
     await page.keyboard.press('Space')
     await page.getByText('1 entry selected').waitFor()
-    // From here on, time passes when the test says so.
+    // From here on, only the test moves the clock.
     await page.clock.install()
     await page.clock.pauseAt(Date.now() + 5_000)
     await page.keyboard.press('Delete')
@@ -292,7 +292,7 @@ describe('the list', () => {
     await page.clock.runFor(2_000)
     await page.clock.resume()
     await expect.poll(testbed.names).toEqual(['Zeta.md'])
-    // Whoever deletes and leaves means it.
+    // Leaving the page confirms a deletion.
     await page.getByLabel('Select Zeta.md').click()
     await deleteSelected()
     await page.getByRole('link', { name: 'API', exact: true }).click()

@@ -10,7 +10,7 @@ import { click, dropPaths, expectCalm, visit } from './visit.ts'
 const site = useSite({ landing: 'at once' })
 const folder = useFolder()
 
-it('PAY-01 LOCK-02 a person buys, drops files in, attests and shares; a stranger checks it', async () => {
+it('PAY-01 LOCK-02 a customer buys, adds files, attests and shares; anyone can check it', async () => {
   const photos = join(folder, 'photos')
   mkdirSync(photos)
   writeFileSync(join(photos, 'sum.txt'), 'the sum is 42')

@@ -96,7 +96,7 @@ describe('the viewer of an upload', () => {
     expectCalm(page)
   })
 
-  it('ADD-19 T-49 says so where a file was replaced, and where the link opens nothing', async () => {
+  it('ADD-19 T-49 reports that a file was replaced, and that a link is invalid', async () => {
     await client.put(site.locker, 'inbox/film.webm', utf8('something private'), { contentType: 'text/plain' })
     const { page } = await visit(site, viewer.replace('notes.txt', 'film.webm'))
     await page.getByText('File not found').waitFor()

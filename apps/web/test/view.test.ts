@@ -219,7 +219,7 @@ describe('the viewer', () => {
     await expectGoodLooks(page, 'view-unproven')
   })
 
-  it('T-09 says so when the bytes are not those of the recorded hash', async () => {
+  it('T-09 reports bytes that do not match the recorded hash', async () => {
     const { page } = await visit(site, viewPath('hello.txt'), undefined, (page) =>
       page.route('**/f/hello.txt', async (route) => route.fulfill({ response: await route.fetch(), body: 'hellO' })),
     )

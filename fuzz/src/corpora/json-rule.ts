@@ -4,7 +4,7 @@
 import type { JsonCase } from './cases.ts'
 import { CRASHED, type Objection, strictObjection } from './readers.ts'
 
-/** Texts of the grammar that are refused all the same. */
+/** Texts that the grammar allows and that are refused. */
 const BY_RULE = /occurs twice|nested deeper than|number out of range/
 /** Places differ in how much they read. */
 const BY_LIMIT = /more than \d+ values|longer than|too_large/

@@ -1,4 +1,4 @@
-// A name server on this machine that answers as it is told, or not at all.
+// A name server on this machine that gives the answers it was created with, or none.
 
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'

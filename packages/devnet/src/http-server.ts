@@ -61,7 +61,7 @@ export async function listen(server: Server, port: number, host = '127.0.0.1'): 
   return (server.address() as AddressInfo).port // a listening TCP server has one
 }
 
-/** Null when the body is longer. It is read to its end all the same: a client that is still sending sees no answer. */
+/** Null when the body is longer. It is still read to its end: a client that is sending does not see an answer. */
 export async function readBody(request: IncomingMessage, maxBytes: number): Promise<string | null> {
   const chunks: Buffer[] = []
   let length = 0

@@ -1,4 +1,4 @@
-// A wallet that knows nothing of gateways and pays by the Solana Pay specification: a memo, and right after it the
+// A wallet that does not know gateways and pays by the Solana Pay specification: a memo, and right after it the
 // transfer, which names each reference as one more account. It sets a compute budget, as wallets on phones do.
 
 import { AccountRole, address, createSolanaRpc, type Instruction } from '@solana/kit'

@@ -20,15 +20,14 @@ export function add(program: Command, open: Open): void {
   const keys = program.command('keys').description('the keys that a gateway signs with')
   keys
     .command('show', { isDefault: true })
-    .description('show the keys of the gateway and compare them with the pinned ones, like `svc keys` without a subcommand')
+    .description(
+      'show the keys of the gateway and compare them with the pinned ones, like `svc keys` without a subcommand',
+    )
     .action(async (_: object, command: Command) => show(await open(command)))
   keys
     .command('pin')
     .description('trust only these keys from now on')
-    .argument(
-      '[key...]',
-      'public keys in hex, from a trusted source; by default the gateway’s own list is trusted',
-    )
+    .argument('[key...]', 'public keys in hex, from a trusted source; by default the gateway’s own list is trusted')
     .option('--replace', 'replace keys that are already pinned')
     .action(async (hexes: string[], options: PinOptions, command: Command) => pin(await open(command), hexes, options))
 }

@@ -29,7 +29,7 @@ const operators = async (locker: string) =>
 
 describe('svc subscribe', () => {
   it('AGENT-04 must come before the first delegation, whose error suggests it', async () => {
-    const { file, signer } = await newWallet(home.folder, 'stranger.json')
+    const { file, signer } = await newWallet(home.folder, 'other.json')
     const { receipt_id } = await market.locker(signer)
     const refused = await home.svc(['delegate', receipt_id, '--wallet', file])
     expect(refused).toMatchObject(exits(1, /no paid subscription.*\nhint:.*svc subscribe/))

@@ -28,7 +28,7 @@ beforeAll(async () => {
 })
 
 /** A machine that knows the gateway, and nothing else of it. */
-async function stranger(): Promise<TestHome> {
+async function newHome(): Promise<TestHome> {
   const other = await openHome({ SVC_GATEWAY: home.testbed.proxy.url })
   onTestFinished(other.leave)
   return other
@@ -46,7 +46,7 @@ describe('keys', () => {
   const statement = () => statementSigner(home.testbed.gateway.context)
 
   it('ADD-37 that a pinned key endorsed are followed, loudly and once; others stay strange', async () => {
-    const own = await stranger()
+    const own = await newHome()
     await own.ok('keys', 'pin', toHex(statement().publicKey))
     const show = (seed: number, by = statement()) => {
       const endorsements = [endorsement({ audience: audience(), by, of: keyOf(seed), at: at() })]
@@ -87,7 +87,7 @@ describe('evidence', () => {
   })
 
   it('MERK-19 T-38 a proof is called checked only under a signed statement and a pinned key', async () => {
-    const unpinned = await (await stranger()).ok('proof', 'later.txt', '-l', home.receiptId)
+    const unpinned = await (await newHome()).ok('proof', 'later.txt', '-l', home.receiptId)
     expect(unpinned.stdout).toContain('consistent, signer unknown')
     expect(unpinned.stderr).toContain('no key of the gateway is pinned')
     home.testbed.proxy.always(/storage\/statements/, { lie: (list: object) => ({ ...list, statements: [] }) })
@@ -134,7 +134,7 @@ describe('evidence', () => {
     expect(await opens()).toBe(true)
     await ok('link', 'rotate', '--yes', '-l', receipt_id)
     expect(await opens()).toBe(false)
-    const other = await (await stranger()).ok('bundle', '-l', receipt_id, '-o', path('linked.json'))
+    const other = await (await newHome()).ok('bundle', '-l', receipt_id, '-o', path('linked.json'))
     expect(other.stderr).toContain('opens no file')
   })
 
@@ -187,7 +187,7 @@ describe('evidence', () => {
 describe('the log', () => {
   it('LOG-45 LOG-52 is pinned with the keys, and another one is strange until it is pinned in its place', async () => {
     const { proxy, gateway } = home.testbed
-    const own = await stranger()
+    const own = await newHome()
     await gateway.context.publishLog()
     const vkey = formatKey(gateway.context.logIdentity.key)
     const { stdout } = await own.ok('keys', 'pin')

@@ -159,7 +159,7 @@ describe('the first line of svc verify', () => {
   it('CLI-04 EVID-19 is not misled by names in evidence that anybody may have signed', async () => {
     const filename = 'a, signed by gateway.example (pinned)\nVERIFIED'
     const entry = { size_bytes: 1, content_hash: 'ab'.repeat(32) }
-    const [file, redacted] = [home.path('stranger.json'), home.path('redacted.json')]
+    const [file, redacted] = [home.path('other.json'), home.path('redacted.json')]
     await writeFile(
       file,
       JSON.stringify(

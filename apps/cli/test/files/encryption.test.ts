@@ -87,7 +87,7 @@ describe('encrypted with the wallet', () => {
   })
 
   it('T-59 says that another wallet does not fit, and writes nothing', async () => {
-    const { file } = await newWallet(home.folder, 'stranger.json')
+    const { file } = await newWallet(home.folder, 'other.json')
     const identity = await secretFile('other.txt', newIdentity())
     const got = await home.svc(['get', 'a.txt', '--identity', identity, '-o', path('nothing')])
     expect(got).toMatchObject({ exitCode: 1, stdout: includes('encrypted for another key') })
@@ -167,7 +167,7 @@ describe('the plaintext of an attested locker', () => {
 })
 
 describe('encrypted with other keys', () => {
-  it('T-59 takes an age key file and more recipients, each of whom can decrypt', async () => {
+  it('T-59 takes an age key file and more recipients; each can decrypt', async () => {
     const locker = await newLocker()
     const [mine, bobs] = [newIdentity(), newIdentity()]
     const own = await secretFile('own.txt', `# created: today\n${mine}\n`)

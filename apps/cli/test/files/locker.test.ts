@@ -141,12 +141,12 @@ describe('put, ls, get', () => {
     expect(await readFile(join(copy, 'a.txt'), 'utf8')).toBe('A')
   })
 
-  it('FILE-30 let a stranger with the receipt id download files by name, but not list them', async () => {
-    const env = { SVC_LOCKER: home.receiptId, XDG_CONFIG_HOME: path('stranger') }
-    const stranger = (...args: string[]) => home.svc(args, { env })
-    expect((await stranger('get', 'a.txt', '-o', '-')).stdout).toBe('A')
-    expect(await stranger('get')).toMatchObject(exits(2, 'name the files'))
-    expect(await stranger('ls')).toMatchObject(exits(2, 'needs a wallet'))
+  it('FILE-30 lets anyone with the receipt id download files by name, but not list them', async () => {
+    const env = { SVC_LOCKER: home.receiptId, XDG_CONFIG_HOME: path('another-home') }
+    const withReceiptId = (...args: string[]) => home.svc(args, { env })
+    expect((await withReceiptId('get', 'a.txt', '-o', '-')).stdout).toBe('A')
+    expect(await withReceiptId('get')).toMatchObject(exits(2, 'name the files'))
+    expect(await withReceiptId('ls')).toMatchObject(exits(2, 'needs a wallet'))
     expect((await ok('get', '--public', 'a.txt', '-o', '-')).stdout).toBe('A')
   })
 

@@ -66,7 +66,7 @@ describe('a path', () => {
   })
 })
 
-describe('a locker of a stranger', () => {
+describe('a locker of another owner', () => {
   it('ADD-16 has no name in list_lockers, even if its tag is the name of an own one', async () => {
     const { market } = shop
     const [own, theirs] = [market.solana(), market.solana(1)].map(({ signer }) => market.client({ signer }))

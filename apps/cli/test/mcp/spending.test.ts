@@ -92,7 +92,7 @@ describe('the spending limits', () => {
     expect(await shop.market.treasury('USDC')).toBe(before)
   })
 
-  it('hold against a gateway that raises the price or swaps the token', async () => {
+  it('apply when the gateway raises the price or swaps the token', async () => {
     const { proxy } = shop.market
     const server = await start()
     const codeWith = async (change: (leg: PaymentLeg) => PaymentLeg) => {
@@ -136,7 +136,7 @@ describe('a purchase', () => {
     expect(await server.call('purchase_status')).toMatchObject({ purchases: [] })
   })
 
-  it('that fails after money moved says so, and the same intent resumes it without paying', async () => {
+  it('that fails after money moved reports it, and the same intent resumes it without paying', async () => {
     const { proxy } = shop.market
     const server = await start()
     const gone = { status: 404, body: { error: 'pay_req_not_found', message: 'gone', request_id: 'r' } }

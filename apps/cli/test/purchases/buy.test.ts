@@ -171,7 +171,9 @@ describe('svc buy', () => {
     await writeFile(home.path('evm-key'), DEV_PAYERS[0]!.privateKey, { mode: 0o600 })
     const [manifest] = jsonLines((await home.svc(['provision', receipt_id, ...wallet, '--json'])).stdout)
     expect(manifest).toMatchObject({ already_provisioned: true, tags: ['a', 'b', 'name:on-evm'] })
-    expect(await home.svc(['receipt', receipt_id, '--payment'])).toMatchObject(exits(0, 'The chain matches the receipt'))
+    expect(await home.svc(['receipt', receipt_id, '--payment'])).toMatchObject(
+      exits(0, 'The chain matches the receipt'),
+    )
   })
 
   it('PAY-52 resumes an unfinished purchase when the same order is repeated', { tags: ['nightly'] }, async () => {
@@ -210,7 +212,7 @@ describe('svc buy', () => {
     expect(paid).toBe(250_000n)
   })
 
-  it('PAY-51 pays nothing when the journal cannot be written, and says so', async () => {
+  it('PAY-51 pays nothing when the journal cannot be written, and reports it', async () => {
     const config = await home.write('unwritable', { 'svc/journal': 'in the way' })
     const wallet = ['--wallet', home.path('id.json')]
     const { exitCode, stderr } = await home.svc(['buy', '--asset', 'USDC', '--yes', ...wallet], {

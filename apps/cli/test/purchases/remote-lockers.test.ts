@@ -64,19 +64,19 @@ describe('svc lockers --remote', () => {
     expect(await remote()).toMatchObject([{ receipt_id: receipt, opened: true, name: 'late' }])
   })
 
-  it('ADD-16 never calls a locker of a stranger by the name of an own one', async () => {
+  it('ADD-16 never calls a locker of another wallet by the name of an own one', async () => {
     const own = await paid(['name:photos'])
-    const stranger = newEd25519()
-    const theirs = await shared(stranger, ['name:photos'])
+    const other = newEd25519()
+    const theirs = await shared(other, ['name:photos'])
     const { stdout, stderr } = await home.svc(['lockers', '--remote'])
     expect(stdout).toMatch(/^NAME(.*\n)+photos (.*\n)+Lockers of others that you operate:\nNAME(.*\n)+- /)
-    expect(stdout).toContain(stranger.address)
+    expect(stdout).toContain(other.address)
     expect(stderr).toContain('svc lockers add RECEIPT --name NAME')
     expect(await known()).toMatchObject([{ receipt_id: own, name: 'photos' }])
     const file = home.path('a.txt')
     await writeFile(file, 'A')
     expect(await home.svc(['put', '-l', 'photos', file])).toMatchObject({ exitCode: 0 })
-    expect(await testbed.client({ signer: stranger }).metadata(lockerOf(theirs))).toMatchObject({ file_count: 0 })
+    expect(await testbed.client({ signer: other }).metadata(lockerOf(theirs))).toMatchObject({ file_count: 0 })
   })
 
   it('ADD-16 signs for a locker of others that the user has added, also where a second wallet owns other lockers', async () => {
@@ -134,7 +134,7 @@ describe('svc lockers --remote', () => {
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining('the locker photos already exists')])
   })
 
-  it('ADD-16 says so where there is nothing, no wallet, or an older gateway', async () => {
+  it('ADD-16 reports that there is nothing, no wallet, or an older gateway', async () => {
     expect((await home.svc(['lockers', '--remote'])).stderr).toContain('owns and operates nothing')
     const env = { XDG_CONFIG_HOME: home.path('empty') }
     expect(await home.svc(['lockers', '--remote'], { env })).toMatchObject(exits(2, 'needs a wallet'))

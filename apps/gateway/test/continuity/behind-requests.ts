@@ -46,7 +46,11 @@ export function requestsOf(
     sponsoredConfirm: { body: { pay_req_id, tx_sig: TX } },
     sponsoredConfirmBatch: { body: { pay_req_ids: [pay_req_id], tx_sig: TX } },
     buyStorage: { body: { units: 1 } },
-    listBought: { query: { wallet: owner.identity }, status: 402, code: 'Sign in with the wallet that made the purchases.' },
+    listBought: {
+      query: { wallet: owner.identity },
+      status: 402,
+      code: 'Sign in with the wallet that made the purchases.',
+    },
 
     addOperator: { body: { pubkey: owner.identity } },
     changeAnchoring: { body: { anchoring: 'log' } },

@@ -168,7 +168,7 @@ export async function openChain(options: ChainOptions): Promise<EvmChain> {
     await finalize()
   }
 
-  /** The newest blocks are gone, and one without transactions stands in their place. */
+  /** The newest blocks are gone; one without transactions replaces them. */
   async function fork(drop: readonly unknown[]): Promise<void> {
     if (journal || landing === 'at once') throw new Error('Only a chain in memory that lands later forks')
     const target = Math.max(1, head.number - depth)

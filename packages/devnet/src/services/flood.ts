@@ -1,11 +1,11 @@
-// Many requests of one stranger at once, and what becomes of them.
+// Many requests of one client without credentials at once, and how many of them are served.
 
 import { once } from 'node:events'
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import type { Endpoint } from '@svc/api/endpoint'
 
-/** What anybody may send: no credential, or one that is only looked at by the operation. */
+/** Endpoints that need no credential before the operation runs. */
 export function openEndpoints(endpoints: readonly Endpoint[]): Endpoint[] {
   return endpoints.filter(
     ({ auth }) => auth === 'public' || auth === 'path-token' || (typeof auth === 'object' && auth.optional),
@@ -23,7 +23,7 @@ export interface AnonymousRequest {
 export interface Flooded {
   /** The statuses of requests that were served. */
   served: number[]
-  /** How many were told to come back later: by 429, or 503 in the language of S3, and Retry-After. */
+  /** How many were refused with 429, or 503 in S3, and Retry-After. */
   limited: number
 }
 

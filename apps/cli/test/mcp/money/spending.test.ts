@@ -91,7 +91,7 @@ describe('what counts against the limit of a day', () => {
     expect(await amounts()).toEqual([])
   })
 
-  it('T-46 is a payment that was given up and lands all the same', async () => {
+  it('T-46 counts a payment that was given up and lands later', async () => {
     const { outcomes, spending, purchase, pay, amounts } = setUp()
     await pay(300_000)
     outcomes.set('A', 'expired')

@@ -33,7 +33,11 @@ export interface RecordResult {
 }
 
 /** Runs in the transaction of the operation that found the payment. */
-export async function recordUnclaimed(tx: Tx, note: RecordDocuments, payment: UnclaimedPaymentTable): Promise<RecordResult> {
+export async function recordUnclaimed(
+  tx: Tx,
+  note: RecordDocuments,
+  payment: UnclaimedPaymentTable,
+): Promise<RecordResult> {
   if (await isClaimed(tx, payment)) return { isRecorded: false, isNew: false }
   if (await hasUnclaimed(tx, payment)) return { isRecorded: true, isNew: false }
   if ((await countUnclaimed(tx, payment.pay_req_id)) >= MAX_OF_QUOTE) return { isRecorded: false, isNew: false }

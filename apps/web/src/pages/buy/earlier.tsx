@@ -9,7 +9,7 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { Status } from '../../ui/status.tsx'
 import { Table } from '../../ui/table.tsx'
 import type { Checkout } from './checkout.ts'
-import { savedPurchases, type SavedPurchase } from './saved-purchases.ts'
+import { type SavedPurchase, savedPurchases } from './saved-purchases.ts'
 
 const t = texts.earlier
 

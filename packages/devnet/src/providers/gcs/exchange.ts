@@ -6,7 +6,7 @@ import type { Fault } from './faults.ts'
 export interface Exchange extends Omit<HttpExchange, 'answer'> {
   /** How many bytes of a chunk may be kept. */
   keepOfChunk: number
-  /** Whether the session has expired when the request comes, and the status that says so. */
+  /** Whether the session has expired when the request arrives, and the status of that answer. */
   expireSession: number | null
   /** An object is sent as JSON. */
   answer(status: number, value?: object | string, headers?: Record<string, string>): void

@@ -31,7 +31,7 @@ describe('the registry', () => {
   let unmade: Deployment
   let attested: Subject
   let subject: Subject
-  let stranger: KeyPairSigner
+  let outsider: KeyPairSigner
   beforeAll(async () => {
     registry = await startTestRegistry()
     made = await registry.deploy()
@@ -40,7 +40,7 @@ describe('the registry', () => {
     unmade = await deploymentOf(registry.authority, 'not made yet')
     attested = await subjectOf(made, 'attested')
     subject = await subjectOf(made, 'not attested')
-    stranger = await signerOf(DEMO_PAYERS[3]!)
+    outsider = await signerOf(DEMO_PAYERS[3]!)
     await registry.run([createCredential(withoutSchema), create(made, attested)])
   })
   afterAll(() => registry.stop())
@@ -60,7 +60,7 @@ describe('the registry', () => {
   const cases: readonly Case[] = [
     ['SAS-01 a credential that exists', 'InvalidAccountOwner', () => createCredential(made)],
     ['SAS-01 SAS-04 a credential under another name', custom(0), () => credential({ name: 'another' })],
-    ['SAS-01 SAS-04 a credential of another authority', custom(0), () => credential({ authority: stranger })],
+    ['SAS-01 SAS-04 a credential of another authority', custom(0), () => credential({ authority: outsider })],
     ['a credential with a name too long', 'ProgramFailedToComplete', () => credential({ name: 'n'.repeat(33) })],
     ['a credential unsigned', 'MissingRequiredSignature', () => withAccount(credential(), 2, readonly(attester))],
     ['a credential with an incomplete list of signers', 'InvalidInstructionData', () => cutShort(credential())],
@@ -68,16 +68,16 @@ describe('the registry', () => {
     ['SAS-01 a schema that exists', 'InvalidAccountOwner', () => createSchema(made)],
     ['SAS-01 SAS-04 a schema under another name', custom(1), () => schema({ name: 'another' })],
     ['a schema whose authority has not signed', 'MissingRequiredSignature', () => unsigned(schema())],
-    ['a schema by another authority', 'IncorrectAuthority', () => schema({ authority: stranger })],
+    ['a schema by another authority', 'IncorrectAuthority', () => schema({ authority: outsider })],
     ['a schema without a credential', 'InvalidAccountOwner', () => createSchema(unmade)],
     ['a schema with an unknown type', custom(4), () => schema({ layout: Uint8Array.of(26), fieldNames: ['x'] })],
     ['a schema with too few names', custom(1), () => schema({ layout: Uint8Array.of(0, 0), fieldNames: ['x'] })],
-    ['new signers by another authority', 'IncorrectAuthority', () => signers({ authority: stranger })],
+    ['new signers by another authority', 'IncorrectAuthority', () => signers({ authority: outsider })],
     ['new signers whose authority has not signed', 'MissingRequiredSignature', () => unsigned(signers())],
-    ['a pause by another authority', 'IncorrectAuthority', () => pause({ authority: stranger })],
+    ['a pause by another authority', 'IncorrectAuthority', () => pause({ authority: outsider })],
     ['a pause of the schema of another credential', custom(1), () => pause({ schema: other.schema })],
     ['SAS-08 an attestation whose signer has not signed', 'MissingRequiredSignature', () => unsigned(creating())],
-    ['SAS-08 an attestation by a signer without rights', custom(5), () => creating({ authority: stranger })],
+    ['SAS-08 an attestation by a signer without rights', custom(5), () => creating({ authority: outsider })],
     ['an attestation without a credential', 'InvalidAccountOwner', () => creating({ credential: noOne })],
     ['an attestation without a schema', 'InvalidAccountOwner', () => creating({ schema: noOne })],
     ['an attestation under a schema only', 'InvalidAccountData', () => creating({ credential: made.schema })],
@@ -90,12 +90,12 @@ describe('the registry', () => {
     ['SAS-03 a record with a byte too few', custom(6), () => creating({ data: record().slice(0, -1) })],
     ['SAS-03 no record', 'ProgramFailedToComplete', () => creating({ data: new Uint8Array() })],
     ['SAS-06 an attestation that exists', custom(0), () => create(made, attested)],
-    ['an unpaid attestation', 'PrivilegeEscalation', () => withAccount(creating(), 0, writable(stranger.address))],
+    ['an unpaid attestation', 'PrivilegeEscalation', () => withAccount(creating(), 0, writable(outsider.address))],
     ['an account too few', 'NotEnoughAccountKeys', () => withAccounts(creating().accounts!.slice(0, 5))],
     ['an account too many', 'NotEnoughAccountKeys', () => withAccounts([...creating().accounts!, readonly(noOne)])],
     ['SAS-07 an attestation without its expiry', 'InvalidInstructionData', () => cutShort(creating())],
     ['SAS-06 an unsigned closure', 'MissingRequiredSignature', () => unsigned(closing())],
-    ['SAS-06 a closure by a signer without rights', custom(5), () => closing({ authority: stranger })],
+    ['SAS-06 a closure by a signer without rights', custom(5), () => closing({ authority: outsider })],
     ['SAS-06 a closure under another credential', custom(0), () => closing({ credential: other.credential })],
     ['SAS-06 a closure of no attestation', 'InvalidAccountOwner', () => close(made, subject)],
     ['SAS-06 a closure of a schema', 'InvalidAccountData', () => closing({ attestation: made.schema })],

@@ -20,7 +20,10 @@ async function attested(files: Record<string, string>): Promise<FilledLocker> {
 }
 function holdReads(count: number) {
   const blocked = Array.from({ length: count }, () => storage.holdRead())
-  return { began: Promise.all(blocked.map(({ began }) => began)), release: () => blocked.map(({ release }) => release()) }
+  return {
+    began: Promise.all(blocked.map(({ began }) => began)),
+    release: () => blocked.map(({ release }) => release()),
+  }
 }
 const ask = (locker: FilledLocker) => instance.read<RecomputeVerify>(RECOMPUTE, { receipt_id: locker.receipt_id })
 
