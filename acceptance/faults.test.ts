@@ -29,6 +29,6 @@ describe('npm run faults', () => {
 
   it('ADD-32 lists its options when one is unknown', async () => {
     const { code, stderr } = await startProcess(PROGRAM, { args: ['--faults', 'earthquake'] }).ended
-    expect([code, stderr]).toEqual([2, expect.stringMatching(/no fault earthquake\n.*--rounds/s)])
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/unknown fault: earthquake\n.*--rounds/s)])
   })
 })

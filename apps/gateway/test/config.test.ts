@@ -194,7 +194,7 @@ describe('production', () => {
       emails: ['a@x.example', 'b@x.example'],
       subjects: ['1', 'a@y.example'],
     })
-    expect(() => sponsors('')).toThrow('SPONSOR_OIDC must say who may call')
+    expect(() => sponsors('')).toThrow('SPONSOR_OIDC must list the allowed callers')
     expect(() => sponsors(',email=sponsor')).toThrow('SPONSOR_OIDC: email must be an e-mail address')
     expect(() => readConfig({ ...production(), INTERNAL_OIDC: 'subject=1' })).toThrow('INTERNAL_OIDC must have issuer=')
   })

@@ -63,7 +63,7 @@ describe('services that are not allowed', () => {
     expect(error.body('r')).toMatchObject({
       error: 'SERVICE_NOT_AUTHORIZED',
       details: { service: 'unlisted' },
-      hint: expect.stringContaining('operator'),
+      hint: expect.stringContaining("ask the gateway's admin"),
     })
   })
 

@@ -174,9 +174,9 @@ it.each<[string, RequestListener, number, RegExp]>([
     'FILE-28 ERR-24 a source that answers 404',
     (_, response) => response.writeHead(404).end('no'),
     30_000,
-    /answers 404/,
+    /returned the status 404/,
   ],
-  ['FILE-28 a source that breaks off half-way', half, 30_000, /broke off/],
+  ['FILE-28 a source that breaks off half-way', half, 30_000, /the connection broke/],
   [
     'FILE-29 a source that stalls',
     (_, response) => void response.writeHead(200).write('half'),

@@ -138,7 +138,7 @@ describe('rotating the key of two replicas', { shuffle: false }, () => {
     await expect(revokeKey(first.context, { identity: 'test' }, order)).rejects.toThrow('rotate to another key first')
     await done('revoke', issuerKeyId(OLD_KEY), '--since', since, '--recovery-key', recoveryFile)
     const [listed, again] = await Promise.all([run('list'), run('new', '--out', nextFile, '--reason', 'a mistake')])
-    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('exists already')])
+    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('already exists')])
     expect([listed.stderr, listed.stdout]).toEqual(['', expect.stringMatching(/^active .*\nrevoked .*\nrecovery /)])
     expect((await read<SigningKeys>(second, '/v1/keys')).revocations).toHaveLength(2)
     for (const replica of [first, second])

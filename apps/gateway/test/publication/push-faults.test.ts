@@ -37,7 +37,7 @@ async function expectFailure(instance: TestGateway, locker: TestLocker, wanted: 
   const reply = await askToPush<{ details: AnchorError; hint: string }>(instance, locker)
   expectRefusal(reply, 502, 'anchor_failed')
   expect(reply.body.details).toMatchObject(wanted)
-  expect(reply.body.hint).toMatch(/repeat the push|has to look/)
+  expect(reply.body.hint).toMatch(/repeat the push|the admin of/)
   const { error, facts, anchor } = await factsOf(instance, locker)
   expect([error, anchor]).toEqual([reply.body.details, null])
   expect(facts).toMatchObject({ anchor_submitted: 'not_checked', anchor_confirmed: 'failed' })

@@ -212,7 +212,7 @@ it('MON-06 the monitor raises an alarm for statements without the signature of a
   expect(alarms.map(({ kind, message }) => [kind, message])).toEqual([
     ['bad_statement', 'entry 1: the statement is not signed by Ed25519'],
     ['bad_statement', 'entry 2: the key that signed is not among the pinned keys'],
-    ['bad_statement', 'entry 3: the signature is of none of the keys'],
+    ['bad_statement', 'entry 3: none of the keys made the signature'],
     ['bad_statement', 'entry 4: manifest_file_count is below file_count'],
     ['bad_statement', 'entry 7: a statement has no field "note"'],
   ])

@@ -162,6 +162,6 @@ forEachDatabase('the evidence bundle', (database) => {
       .execute((tx) => insertPending(tx, { receipt_id, locker_id }, 1))
     const pending = await instance.read<{ hint: string }>(BUNDLE, { receipt_id })
     expectRefusal(pending, 409, 'attestation_not_available')
-    expect(pending.body.hint).toContain('ask again')
+    expect(pending.body.hint).toContain('try again')
   })
 })

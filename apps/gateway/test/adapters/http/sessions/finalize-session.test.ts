@@ -137,7 +137,7 @@ forEachDatabase('finalizing an upload session', (database) => {
     await session.raw(0, '123')
     expect((await session.finalize()).body).toMatchObject({
       status: 'partial',
-      files: [{ ok: false, error: 'CONTENT_NOT_FOUND', message: '3 of 5 bytes were sent' }],
+      files: [{ ok: false, error: 'CONTENT_NOT_FOUND', message: '3 of 5 bytes were received' }],
       viewer_url: null,
     })
     await session.raw(1, '45')

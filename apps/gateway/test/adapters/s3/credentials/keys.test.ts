@@ -52,7 +52,7 @@ forEachDatabase('long-lived S3 keys', (database) => {
     const logged = lines.map((line) => JSON.parse(line)).filter(({ locker_id }) => locker_id === locker.lockerId)
     const key = { access_key_id: shown.access_key_id, time: expect.any(String) }
     expect(logged).toEqual([
-      expect.objectContaining({ ...key, access: 'write', prefix: 'a/', msg: 'an S3 key was made' }),
+      expect.objectContaining({ ...key, access: 'write', prefix: 'a/', msg: 'created an S3 key' }),
       expect.objectContaining({ ...key, msg: 'revoked an S3 key' }),
     ])
     expect(lines.join('')).not.toContain(secret_access_key)

@@ -18,7 +18,7 @@ type Caller = Parameters<typeof readSource>[1]
 
 const LOCKER = 'locker_0123456789ab'
 const SCOPE = { lockerId: LOCKER, prefix: 'a/', access: 'write' }
-const CALLER = { held: SCOPE, credential: SCOPE } as unknown as Caller // the only fields that are read
+const CALLER = { presented: SCOPE, credential: SCOPE } as unknown as Caller // the only fields that are read
 
 it('T-129 no made-up input breaks the rules of headers of objects', async () => {
   expect(

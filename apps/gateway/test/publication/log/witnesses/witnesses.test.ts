@@ -173,7 +173,7 @@ forEachDatabase('witnesses of the log', (database) => {
         ['its answer has no signature by its key', 200, signatures.unlisted],
         ['its answer has no signature by its key', 200, signatures.forged],
         ['its answer has no signature by its key', 200, signatures.other],
-        ['its answer is malformed: there is no signature that ends in a newline', 200, 'hello'],
+        ['its answer is malformed: there is no signature line that ends in a newline', 200, 'hello'],
         ['its answer is too long', 200, '— '.repeat(100_000)],
         ['it answers 409 without a size', 409, 'ten'],
         ['it answers 409 without a size', 409, '9999999999999999\n'],

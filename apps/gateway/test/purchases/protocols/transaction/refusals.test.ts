@@ -82,7 +82,7 @@ describe('PAY-50 ERR-03 a quote', () => {
     const reply = await confirm(leg, await market.pay(leg, { amount: received }))
     expectError(reply, 402, 'payment_verification_failed', 'amount_too_small')
     expect(reply.body).toMatchObject({
-      message: expect.stringContaining(`${leg.extra.human_amount} USDC are asked`),
+      message: expect.stringContaining(`requires ${leg.extra.human_amount} USDC`),
       details: { received: String(received), required: leg.amount, pay_network: 'primary-mainnet' },
     })
   })

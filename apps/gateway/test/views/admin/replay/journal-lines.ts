@@ -23,12 +23,12 @@ export function withoutTicks(): () => void {
 
 /** A copy of the journal in its present state; the database does not know its files. */
 export async function copyJournal({ gateway }: TestGateway): Promise<JournalLocation> {
-  const place = gateway.context.continuity.location!
+  const location = gateway.context.continuity.location!
   const folder = await mkdtemp(join(tmpdir(), 'svc-journal-'))
   onTestFinished(() => rm(folder, { recursive: true }))
-  for (const name of await readdir(place.folder))
-    if (name.endsWith(JOURNAL)) await copyFile(join(place.folder, name), join(folder, `copy-${name}`))
-  return { ...place, folder }
+  for (const name of await readdir(location.folder))
+    if (name.endsWith(JOURNAL)) await copyFile(join(location.folder, name), join(folder, `copy-${name}`))
+  return { ...location, folder }
 }
 
 export async function entriesIn({ folder, sealing }: JournalLocation): Promise<Entry[]> {
@@ -40,17 +40,17 @@ export async function entriesIn({ folder, sealing }: JournalLocation): Promise<E
 
 /** A journal of these files, as several processes would write it. */
 export async function writeJournal(
-  place: JournalLocation,
+  location: JournalLocation,
   files: readonly (readonly Entry[])[],
 ): Promise<JournalLocation> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-journal-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   for (const entries of files) {
-    const journal = await openJournal({ ...place, folder, history: 'a database' })
+    const journal = await openJournal({ ...location, folder, history: 'a database' })
     await journal.append(entries.map((entry) => JSON.stringify(entry)))
     await journal.close()
   }
-  return { ...place, folder }
+  return { ...location, folder }
 }
 
 /** Changes one character in the line of each of these documents. */
@@ -75,11 +75,11 @@ type ReplayChanges = Partial<Pick<Context, 'primaryChain' | 'evmRegistry'>> & { 
 
 /** Replays a journal in this process, with the gateway's context. */
 export function replayFrom(
-  place: JournalLocation,
+  location: JournalLocation,
   { gateway }: TestGateway,
   { accept = false, ...changes }: ReplayChanges = {},
 ) {
   const { context: own } = gateway
-  const context = { ...own, continuity: { ...own.continuity, place }, ...changes }
+  const context = { ...own, continuity: { ...own.continuity, location }, ...changes }
   return replay(context, { identity: 'a test' }, { reason: 'a test', accept })
 }
