@@ -134,7 +134,7 @@ function hintForNoAnswer(error: NoAnswer): string {
     return 'check the clock of this machine; if it is right, ask the admin of the service'
   if (code.includes('SELF_SIGNED') || code.startsWith('UNABLE_TO_'))
     return 'if the service uses a private certificate authority, set NODE_EXTRA_CA_CERTS to the file with its certificate'
-  if (code === 'ENOTFOUND' || code === 'ERR_TLS_CERT_ALTNAME_INVALID') return `is this its address? (${address})`
+  if (code === 'ENOTFOUND' || code === 'ERR_TLS_CERT_ALTNAME_INVALID') return `check the address: ${address}`
   return `check that it is running at this address (${address})`
 }
 

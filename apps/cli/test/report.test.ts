@@ -64,8 +64,8 @@ describe('the report of an error', () => {
 
   it.each([
     ['ENOSPC', 'the disk is full', 'free some space'],
-    ['EACCES', 'you have no permission', 'change the mode'],
-    ['EROFS', 'the disk is read-only', 'another one'],
+    ['EACCES', 'you have no permission', 'change the permissions'],
+    ['EROFS', 'the disk is read-only', 'another disk'],
   ])('explains %s of the disk', (code, message, hint) => {
     const error = Object.assign(new Error(`${code}: x, open '/a'`), { code })
     expect(describeError(error)).toMatchObject({
@@ -88,10 +88,10 @@ describe('the report of an error', () => {
   })
 
   it.each([
-    ['ENOTFOUND', 'is this its address?'],
+    ['ENOTFOUND', 'check the address'],
     ['DEPTH_ZERO_SELF_SIGNED_CERT', 'NODE_EXTRA_CA_CERTS'],
     ['CERT_HAS_EXPIRED', 'clock'],
-    ['ECONNREFUSED', 'is it running'],
+    ['ECONNREFUSED', 'check that it is running'],
   ])('says what to check after %s', (code, hint) => {
     const cause = new TypeError('fetch failed', { cause: Object.assign(new Error(), { code }) })
     expect(describeError(new NoAnswer('no answer', { cause })).hint).toContain(hint)

@@ -32,8 +32,8 @@ const ABOUT = `Anyone with the link can open every file in the locker. Its id is
 rotated: once the locker is attested, the evidence at that id lists all file names, sizes and
 hashes. A rotated link leads to no evidence, so its readers must know the file names.
 
-Closing or rotating the link stops it immediately. Temporary links already handed out (\`svc share\`) work
-until they expire, unless \`svc revoke\` ends them. Evidence stays public at the receipt id, including later
+Closing or rotating the link stops it immediately. Temporary links (\`svc share\`) work until they
+expire or \`svc revoke\` ends them. The evidence at the receipt id stays public, with later
 statements.`
 
 const STAYS =

@@ -98,7 +98,7 @@ describe('svc delegate and svc delegations', () => {
     const log = await home.ok('delegations', id, '--log')
     expect(log).toMatchObject({
       stdout: includes(/^NO .*\n +1 .*\n +2 .*\n$/),
-      stderr: includes('every signature holds'),
+      stderr: includes('every signature is valid'),
     })
     const lines = jsonLines((await home.ok('delegations', id, '--log', '--json')).stdout)
     expect(lines).toMatchObject([{ kind: 'baseline' }, { sequence: 2, kind: 'file_new' }])
@@ -148,7 +148,7 @@ describe('svc delegate and svc delegations', () => {
 
   it.each([
     ['this delegation has no task', ['delegate', '--no-watch'], 2],
-    ['--end stands alone', ['delegations', 'dlg_1', '--end', 'dlg_2'], 2],
+    ['--end cannot be combined', ['delegations', 'dlg_1', '--end', 'dlg_2'], 2],
     ['is not the id of a delegation', ['delegations', '--end', '..'], 2],
     ['--log needs a delegation', ['delegations', '--log'], 2],
     ['tasks.tell.url: the port must be 443', ['delegate', '--tell', 'https://example.com:444/hook'], 1],

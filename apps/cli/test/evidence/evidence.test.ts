@@ -161,13 +161,13 @@ describe('evidence', () => {
     for (const [args, why] of [
       [['--file', 'later.txt'], '--file needs --redact or --format'],
       [['--redact', '--format', 'dsse'], 'leave out --redact'],
-      [['--format', 'dsse', '--file', 'a.txt', '--file', 'later.txt'], 'names one file'],
+      [['--format', 'dsse', '--file', 'a.txt', '--file', 'later.txt'], 'give --file only once'],
       [['--format', 'dsse', '--file', 'nowhere.txt'], 'FILE_NOT_ATTESTED'],
       [['--from', path('whole.json')], '--from needs --redact'],
       [['--redact', '--file', 'nowhere.txt'], 'lists no "nowhere.txt"'],
       [['--redact', '--from', path('redacted.json')], 'already redacted'],
       [['--redact', '--from', path('missing.json')], 'cannot be read'],
-      [['--redact', '--from', path('attested/a.txt')], 'not a bundle'],
+      [['--redact', '--from', path('attested/a.txt')], 'not_strict_json'],
       [['--redact', '--from', path('whole.json'), '--statement', '1'], 'leave out'],
     ] as const) {
       const { exitCode, stderr } = await svc('bundle', ...args, '-o', path('not-made.json'))

@@ -140,7 +140,7 @@ describe('the first line of svc verify', () => {
       'list-renamed',
       /^FAILED: merkle_root_matches: the Merkle root of the files is not that of the commitment; also envelope_binds/,
     ],
-    ['list-empty', /^FAILED: not a bundle that can be checked: .* at least one file \(empty_file_list\)/],
+    ['list-empty', /^FAILED: this bundle cannot be checked: .* at least one file \(empty_file_list\)/],
     ['node-tx-failed', 'FAILED: anchor_tx_succeeded: the transaction failed'],
   ])('EVID-19 ADD-37 says for %s what was verified or what failed, and no more', async (name, line) => {
     const shown = await lineOfCase(name)
@@ -276,7 +276,7 @@ describe('svc verify', () => {
     const silent = await verify([bundle, '--rpc', node, '--require', 'anchor_finalized'])
     const why = /anchor_finalized is required, and unavailable \(.*127\.0\.0\.1:\d+: nothing listens/
     expect(silent).toMatchObject(exits(3, why))
-    expect(silent.stderr).toContain(`is ${node} a node of the primary chain`)
+    expect(silent.stderr).toContain(`check that ${node} is a node of the primary chain`)
   })
 
   it('CLI-02 names every missing and every extra file', async () => {
@@ -344,9 +344,9 @@ describe('svc verify', () => {
     ['a --dir that is not a folder', ['BUNDLE', '--dir', '/nowhere'], 'not a folder'],
     ['a key id in place of a key', ['BUNDLE', '--keys', 'ed25519:0011223344556677'], 'too short to pin'],
     ['a key file that does not exist', ['BUNDLE', '--keys', 'nowhere'], 'neither a key in hex nor a file'],
-    ['an unknown fact', ['BUNDLE', '--require', 'verified'], 'no fact'],
+    ['an unknown fact', ['BUNDLE', '--require', 'verified'], 'is not a fact'],
     ['an --rpc that is not a URL', ['BUNDLE', '--rpc', 'node'], 'not the address'],
-    ['one --dir for two bundles', ['BUNDLE', 'BUNDLE', '--dir', '/tmp'], 'take one bundle'],
+    ['one --dir for two bundles', ['BUNDLE', 'BUNDLE', '--dir', '/tmp'], 'work with one bundle only'],
   ])('CLI-01 %s is rejected with exit code 2', async (_, args, why) => {
     expect(await verify(args.map((arg) => (arg === 'BUNDLE' ? bundle : arg)))).toMatchObject(exits(2, why))
   })

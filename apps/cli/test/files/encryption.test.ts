@@ -71,7 +71,7 @@ describe('encrypted with the wallet', () => {
     const shown = await home.svc(['cat', 'a.txt.age'], { isTerminal: true })
     expect(shown).toMatchObject(exits(1, 'a.txt.age is encrypted'))
     const missing = await home.svc(['get', 'a.txt', '-o', path('no')])
-    expect(missing).toMatchObject(exits(1, /there is no a\.txt\n.*a\.txt\.age, encrypted/))
+    expect(missing).toMatchObject(exits(1, /the locker has no a\.txt\n.*a\.txt\.age exists encrypted/))
     await ok('get', 'a.txt', '--decrypt', '-o', path('one'))
     expect(await readFile(path('one', 'a.txt'), 'utf8')).toBe('a secret')
   })
@@ -100,7 +100,7 @@ describe('encrypted with the wallet', () => {
     await ok('put', plain, '--encrypt', ...locker)
     await home.write('mine', { 'a.txt': 'my own words' })
     const args = ['get', 'a.txt', '--decrypt', ...locker, '-o', path('mine')]
-    expect(await home.svc(args)).toMatchObject({ exitCode: 1, stdout: includes('with other bytes') })
+    expect(await home.svc(args)).toMatchObject({ exitCode: 1, stdout: includes('with other content') })
     await ok(...args, '--overwrite')
     expect(await readFile(path('mine', 'a.txt'), 'utf8')).toBe('a secret')
     await home.svc(['put', '-', '--as', 'a.txt', ...locker], { stdin: 'not encrypted' })
@@ -197,7 +197,7 @@ describe('encrypted with other keys', () => {
     await mkdir(folder)
     await writeFile(join(folder, 'age.key'), newIdentity(), { mode: 0o600 })
     const put = ['put', folder, ...(await newLocker()), '--identity']
-    expect((await home.svc([...put, join(folder, 'age.key')])).stderr).toContain('age.key (it holds your keys)')
+    expect((await home.svc([...put, join(folder, 'age.key')])).stderr).toContain('age.key (it contains your keys)')
     await writeFile(path('open.key'), newIdentity(), { mode: 0o644 })
     expect(await home.svc([...put, path('open.key')])).toMatchObject(exits(1, 'other users can read'))
   })

@@ -43,15 +43,17 @@ describe('put, ls, get', () => {
     const folder = await home.write('with-keys', { 'a.txt': 'a' })
     for (const name of ['owner.json', 'config']) await symlink(`../${name}`, join(folder, name))
     const { stderr } = await home.svc(['put', folder, '--follow', '--exclude', '*.txt', ...locker])
-    expect(stderr).toContain('left out: owner.json (it holds your keys)')
-    expect(stderr).toContain('left out: config/svc (it holds your keys)')
-    expect(await home.svc(['put', path('owner.json'), ...locker])).toMatchObject(exits(2, 'it is not sent'))
+    expect(stderr).toContain('left out: owner.json (it contains your keys)')
+    expect(stderr).toContain('left out: config/svc (it contains your keys)')
+    expect(await home.svc(['put', path('owner.json'), ...locker])).toMatchObject(exits(2, 'it is not uploaded'))
     await ok('profile', 'new', 'other', '--gateway', home.testbed.proxy.url)
     const ofOther = path('config', 'svc', 'profiles', 'other')
     await newWallet(ofOther, 'wallet.json')
     for (const file of [join(ofOther, 'wallet.json'), ofOther, path('config', 'svc', 'config.json')])
       for (const more of [[], ['--profile', 'other']])
-        expect((await home.svc(['put', file, ...locker, ...more])).stderr).toContain('holds your keys: it is not sent')
+        expect((await home.svc(['put', file, ...locker, ...more])).stderr).toContain(
+          'contains your keys: it is not uploaded',
+        )
     expect(names((await ok('ls', '--json', ...locker)).stdout)).toEqual([])
   })
 
@@ -98,7 +100,7 @@ describe('put, ls, get', () => {
   it('replace files on disk only with --overwrite', async () => {
     await home.write('mine', { 'a.txt': 'my own words' })
     const args = ['get', 'a.txt', '-o', path('mine')]
-    expect(await home.svc(args)).toMatchObject({ exitCode: 1, stdout: includes('with other bytes') })
+    expect(await home.svc(args)).toMatchObject({ exitCode: 1, stdout: includes('with other content') })
     expect(await readFile(path('mine', 'a.txt'), 'utf8')).toBe('my own words')
     await ok(...args, '--overwrite')
     expect(await readFile(path('mine', 'a.txt'), 'utf8')).toBe('A')

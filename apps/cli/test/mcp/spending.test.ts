@@ -71,7 +71,7 @@ describe('the spending limits', () => {
       const refused = await server.ask('buy', { units: 1, asset, intent: `in ${asset}` })
       expect(codeOf(refused)).toBe('not_paid')
       expect(textOf(refused)).toMatch(
-        new RegExp(`with a solana key in ${asset.toUpperCase()}; it takes .*USDC.*Nothing was paid`),
+        new RegExp(`with a solana key in ${asset.toUpperCase()}; it accepts .*USDC.*Nothing was paid`),
       )
     }
   })

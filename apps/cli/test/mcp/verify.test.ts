@@ -116,7 +116,7 @@ describe('a bundle', () => {
     const result = await server.ask('verify', { path: 'bundle.json', folder })
     const { facts } = result.structuredContent as { facts: object[] }
     expect(facts).toContainEqual(expect.objectContaining({ fact: 'files_match', value: files_match }))
-    if (link === 'extra.txt') expect(textOf(result)).toContain('"extra.txt" not in the bundle')
+    if (link === 'extra.txt') expect(textOf(result)).toContain('not in the bundle: "extra.txt"')
   })
 
   it('leaves key_pinned unchecked if no key is pinned, and fails if another one is', async () => {

@@ -62,7 +62,7 @@ describe('svc buy --qr', () => {
       })
       expect(opened).toBe(true)
       expect(await home.svc(['ls', '-l', receipt_id])).toMatchObject({ exitCode: 0 })
-      expect(await home.svc(['buy', '--qr', '--name', `phone ${asset}`])).toMatchObject(exits(2, 'bought already'))
+      expect(await home.svc(['buy', '--qr', '--name', `phone ${asset}`])).toMatchObject(exits(2, 'is already bought'))
     },
   )
 

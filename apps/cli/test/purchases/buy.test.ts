@@ -227,9 +227,9 @@ describe('svc buy', () => {
     )
     const env = { XDG_CONFIG_HOME: home.path('empty') }
     const evmOnly = await home.svc(['buy', '--asset', 'SOL'], { env })
-    expect(evmOnly).toMatchObject(exits(2, 'SOL needs a Solana keypair, and 0x'))
+    expect(evmOnly).toMatchObject(exits(2, 'SOL needs a Solana keypair, which 0x'))
     const solanaOnly = await home.svc(['buy', '--asset', 'MON'], { env: { SVC_EVM_KEY: '' } })
-    expect(solanaOnly).toMatchObject(exits(2, 'MON needs an EVM key, and '))
+    expect(solanaOnly).toMatchObject(exits(2, 'MON needs an EVM key, which '))
     const none = await home.svc(['buy'], { env: { ...env, SVC_EVM_KEY: '' } })
     expect(none).toMatchObject(exits(2, 'a payment needs a wallet'))
   })

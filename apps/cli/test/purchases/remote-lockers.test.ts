@@ -135,7 +135,7 @@ describe('svc lockers --remote', () => {
   })
 
   it('ADD-16 reports that there is nothing, no wallet, or an older gateway', async () => {
-    expect((await home.svc(['lockers', '--remote'])).stderr).toContain('owns and operates nothing')
+    expect((await home.svc(['lockers', '--remote'])).stderr).toContain('owns and operates no locker')
     const env = { XDG_CONFIG_HOME: home.path('empty') }
     expect(await home.svc(['lockers', '--remote'], { env })).toMatchObject(exits(2, 'needs a wallet'))
     testbed.proxy.always(/v1\/lockers\?/, {

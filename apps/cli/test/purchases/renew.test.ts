@@ -111,7 +111,7 @@ describe('svc renew', () => {
     expect(Date.parse(after.expires_at) - Date.parse(before.expires_at)).toBe(YEAR_MS)
     expect((await home.ok('status', 'renewed')).stdout).toMatch(/^renewed +0\.25 USDC/m)
     const none = await home.svc(['renew', after.purchases.at(-1)!.receipt_id, '--units', '1', '--yes'])
-    expect(none).toMatchObject(exits(1, 'renewal of locker_'))
+    expect(none).toMatchObject(exits(1, 'this receipt renews locker_'))
   })
 
   it('ADD-17 PAY-52 a renewal that is cut short resumes when the same command is repeated, and is paid once', {

@@ -85,7 +85,7 @@ describe('svc s3 keys', () => {
     const made = await keys('new', 'backup', '--prefix', 'b', '--days', '7')
     const [id] = /SVCK[A-Z2-7]{16}/.exec(made.stdout) as RegExpExecArray
     const [, secret] = /secret access key +(\S{40})$/m.exec(made.stdout) as RegExpExecArray
-    expect(made.stderr).toContain('not shown again')
+    expect(made.stderr).toContain('not be shown again')
     expect(made.stderr).toContain('restic, s3fs and mc need an endpoint without a path')
     const place = { endpoint: 'https://s3.example', region: 'us-east-1', bucket: 'locker_0', prefix: 'b/' }
     expect(keySetup({ access_key_id: id, ...place } as NewS3Key)).toContain(

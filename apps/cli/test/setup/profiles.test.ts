@@ -83,7 +83,7 @@ describe('a profile', () => {
       [['whoami'], { SVC_PROFILE: 'gone' }],
     ] as const) {
       const missing = await home.svc(args, { env })
-      expect(missing).toMatchObject({ stdout: '', ...exits(2, 'there is no profile "gone"') })
+      expect(missing).toMatchObject({ stdout: '', ...exits(2, 'the profile "gone"') })
     }
     expect((await home.svc(['profile', 'use', 'gone'])).exitCode).toBe(2)
     await writeFile(home.path('config', 'svc', 'profile.json'), '{"profile":"gone"}')

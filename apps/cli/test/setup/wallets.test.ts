@@ -84,7 +84,7 @@ describe('svc wallet', () => {
       expect([exitCode, stdout]).toEqual([1, ''])
       expect(stderr).not.toContain('secret')
     }
-    expect(await home.svc(['wallet', 'import', home.path('none')])).toMatchObject(exits(2, 'no such file'))
+    expect(await home.svc(['wallet', 'import', home.path('none')])).toMatchObject(exits(2, 'the file does not exist'))
     expect(await home.svc(['wallet', 'import', '--path', 'm/x'], { stdin: ABANDON })).toMatchObject({ exitCode: 1 })
   })
 
@@ -92,7 +92,7 @@ describe('svc wallet', () => {
     await json(['wallet', 'new'])
     const closed = await json(['wallet', '--primary-rpc', 'http://127.0.0.1:9'])
     expect(closed).toMatchObject({ wallets: [{ balances: null, problem: expect.stringContaining('127.0.0.1:9') }] })
-    expect(await home.svc(['faucet', '--primary-rpc', 'https://node.example'])).toMatchObject(exits(2, 'real money'))
+    expect(await home.svc(['faucet', '--primary-rpc', 'https://node.example'])).toMatchObject(exits(2, 'real chains'))
     expect(await home.svc(['faucet', 'GOLD'])).toMatchObject(exits(1, 'SOL'))
     expect(await home.svc(['faucet', 'SOL', 'much'])).toMatchObject({ exitCode: 2 })
   })
