@@ -78,14 +78,15 @@ The first line is the verdict; with --json it is "verdict":
                                                      pin keys with --keys, or \`svc keys pin\`
   FAILED ("failed")                                  a fact failed, or a required one did not pass
 
-The facts follow: ✓ passed, ✗ failed, – not checked. A fact that was not checked has not passed, and is no
-part of the verdict. The exit code is 3 for FAILED, else 0. --keys, --signer and --require can be
-repeated or take a comma-separated list.
+The facts follow: ✓ passed, ✗ failed, – not checked. A fact that was not checked has not passed
+and does not count for the verdict. The exit code is 3 for FAILED, else 0. --keys, --signer and
+--require can be repeated or take a comma-separated list.
 
-A redacted bundle shows some files, or none by name: what it leaves out is not checked, and said.
+A redacted bundle shows some files, or none by name: the rest is listed as not checked.
 A DSSE envelope or a Sigstore bundle of \`svc bundle --format\` is checked with the statement in it.
 
-With --decrypt, --dir may contain the plaintext of encrypted files: it is encrypted again and compared.
+With --decrypt, --dir may contain the plaintext of encrypted files, which is encrypted again to
+compare it.
 Encrypted files in the folder are compared unchanged, then decrypted, and compared with the
 plaintext beside them. A bundle that shows no names needs the encrypted files.
 
