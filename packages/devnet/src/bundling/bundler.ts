@@ -5,7 +5,7 @@ import { type OutputChunk, type Plugin, rolldown } from 'rolldown'
 
 export type { OutputChunk, Plugin }
 
-/** Packages that stay outside the bundle: they have native code, read their own files, or are loaded by few gateways. */
+/** Packages outside the bundle: they have native code, read their own files, or are loaded by few gateways. */
 const EXTERNAL = [
   /\.node$/,
   /^@node-rs\/crc32$/,

@@ -173,7 +173,8 @@ export async function openChain(options: ChainOptions): Promise<EvmChain> {
 
   /** Removes the newest blocks; one without transactions replaces them. */
   async function fork(drop: readonly unknown[]): Promise<void> {
-    if (journal || landing === 'at once') throw new Error('Only a chain in memory that lands transactions later can fork')
+    if (journal || landing === 'at once')
+      throw new Error('Only a chain in memory that lands transactions later can fork')
     const target = Math.max(1, head.number - depth)
     const first = made.findIndex(({ block }) => block > target)
     const kept = made.slice(0, first === -1 ? made.length : first)
@@ -221,7 +222,7 @@ export async function openChain(options: ChainOptions): Promise<EvmChain> {
     return result
   }
 
-  /** Accounts for transactions that a new block took from the pool. Chain 143 charges the gas limit, not the gas used. */
+  /** Accounts for pool transactions in a new block. Chain 143 charges the gas limit, not the gas used. */
   async function fill(number: number): Promise<void> {
     const { transactions } = (await engine.request('eth_getBlockByNumber', [numberToHex(number), true])) as Block
     // Transactions may wait for others of their account.
