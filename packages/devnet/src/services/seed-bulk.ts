@@ -1,5 +1,5 @@
 // Fills a gateway's database inside the engine, with millions of lockers and files. The rows are as the gateway writes
-// them, but  signatures and digests of copied lockers are valid only for the original.
+// them, but signatures and digests of copied lockers are valid only for the original.
 
 import type { Context } from '@svc/gateway/context'
 import type { Locker } from '@svc/gateway/db/schema'

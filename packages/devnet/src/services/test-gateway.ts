@@ -1,4 +1,4 @@
-// For tests: a gateway, with requests of buyers and signed requests of owners. Receipts of lockers that no test buys are
+// For tests: a gateway, requests of buyers, and signed requests of owners. Receipts of lockers that no test buys are
 // written into its database.
 
 import type { Confirmation, Quote } from '@svc/api/purchases'
