@@ -80,7 +80,7 @@ function withPrefix(text: string): string {
   const lines = commented.replace(/^ {4}# ?/gm, '')
   const [, map = '', locations = ''] = /^(map .*?\n\}\n)(.*)\}\s*$/s.exec(lines) ?? []
   if (!map || !locations) throw new Error('deploy/nginx/svc.conf has no prefix form')
-  const server = before.slice(0, before.indexOf('    # The path as it came'))
+  const server = before.slice(0, before.indexOf('    # The path unchanged'))
   return `${map}${server}${locations}}\n`
 }
 

@@ -38,14 +38,14 @@ const PARTS = [
 const isCheck = process.argv.includes('--check')
 for (const { file, part, text } of PARTS) {
   const page = readFileSync(file, 'utf8')
-  if (!part.test(page)) throw new Error(`${file} has no place for what ${part} finds`)
+  if (!part.test(page)) throw new Error(`${file} has no part that matches ${part}`)
   const written = page.replace(part, () => text)
   if (written === page) continue
   if (!isCheck) {
     writeFileSync(file, written)
     continue
   }
-  console.error(`${file} is out of date: npm run docs`)
+  console.error(`${file} is out of date: run npm run docs`)
   process.exitCode = 1
 }
 

@@ -32,7 +32,7 @@ const filled = lines.map((line) => {
   return names ? `| \`${name}\` | ${names.join(', ')} | ${costOf?.(name) ?? cost.trim()} | ${why} |` : line
 })
 const page = filled.join('\n')
-if (isCheck && page !== lines.join('\n')) problems.push(`${PAGE} is out of date: node scripts/dependencies.ts`)
+if (isCheck && page !== lines.join('\n')) problems.push(`${PAGE} is out of date: run node scripts/dependencies.ts`)
 for (const problem of problems) console.error(problem)
 if (!isCheck) writeFileSync(PAGE, page)
 process.exit(problems.length > 0 ? 1 : 0)

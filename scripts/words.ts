@@ -1,5 +1,5 @@
 // Fails on phrases and names for which the trade has a better word, in sources, tests and documents. The list is short:
-// it holds what has come back before. `node scripts/words.ts FOLDER…` reads those folders only.
+// it contains only what has reappeared before. `node scripts/words.ts FOLDER…` reads those folders only.
 
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'

@@ -1,5 +1,5 @@
 // `npm run vectors` writes the conformance pack, vectors/bundles/ and its index. The result is always the same: the
-// repository keeps the digests of its files, which `--digests` writes anew.
+// repository keeps the digests of its files, which `--digests` rewrites.
 
 import { createHash } from 'node:crypto'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -56,7 +56,7 @@ function bytesOf(document: NonNullable<Case['document']>): Uint8Array {
   return Buffer.from(typeof document === 'string' ? document : JSON.stringify(document))
 }
 
-/** As `sha256sum -c SHA256SUMS` reads it, in the folder above the pack. */
+/** The format that `sha256sum -c SHA256SUMS` reads in the folder above the pack. */
 export function digestsOf(pack: ReadonlyMap<string, Uint8Array>): string {
   const lines = [...pack].map(
     ([name, bytes]) => `${createHash('sha256').update(bytes).digest('hex')}  bundles/${name}\n`,

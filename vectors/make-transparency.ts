@@ -1,5 +1,5 @@
-// `node vectors/make-transparency.ts` writes the vectors of transparency logs, vectors/transparency/, but for
-// published.json, which holds those of others. The result is always the same.
+// `node vectors/make-transparency.ts` writes the vectors of transparency logs, vectors/transparency/, except
+// published.json, which contains vectors of other projects. The result is always the same.
 
 import { writeFileSync } from 'node:fs'
 import { cosignedBy, headOf, type NoteKey, noteKey, noteOf, pathOf, proofText, rootOf, signedBy } from './pack/log.ts'
@@ -29,7 +29,7 @@ function notes() {
       { what: 'a name with a space', key: `log example+${id}+${bytes}`, type: null },
       { what: 'no name', key: `+${id}+${bytes}`, type: null },
       { what: 'no bytes', key: `${name}+${id}`, type: null },
-      { what: 'bytes that are cut off', key: `${name}+${id}+${bytes.slice(0, -4)}`, type: null },
+      { what: 'truncated bytes', key: `${name}+${id}+${bytes.slice(0, -4)}`, type: null },
     ],
     notes: [
       note('signed', SIGNED, true),
@@ -37,7 +37,7 @@ function notes() {
       note('with a blank line in the text', noteOf('a\n\nb\n', signedBy(LOG, 'a\n\nb\n')), true),
       note('signed by another key of the same name', noteOf(HEAD, signedBy(IMPOSTOR, HEAD)), false),
       note('another text', SIGNED.replace('\n7\n', '\n8\n'), false),
-      note('one signature that holds and one that does not', SIGNED + signedBy(LOG, 'a\n'), false),
+      note('one valid signature and one invalid one', SIGNED + signedBy(LOG, 'a\n'), false),
       note('the signature of a witness, by a key that signs as a log', noteOf(HEAD, cosigned(W1)), false),
     ],
     refused: [
@@ -46,7 +46,7 @@ function notes() {
       { what: 'no newline at the end', note: SIGNED.slice(0, -1) },
       { what: 'lines that end in CR LF', note: SIGNED.replaceAll('\n', '\r\n') },
       { what: 'a hyphen for the dash', note: SIGNED.replace('—', '-') },
-      { what: 'a signature that is no base64', note: SIGNED.replace(/=\n$/, '!\n') },
+      { what: 'a signature that is not base64', note: SIGNED.replace(/=\n$/, '!\n') },
       { what: 'a signature shorter than the hash of its key', note: noteOf(HEAD, `— ${ORIGIN} AAAA\n`) },
       { what: 'text after the signatures', note: `${SIGNED}bye\n` },
     ],
@@ -67,8 +67,8 @@ function checkpoints() {
       head: { origin: ORIGIN, size: 0, root: NO_HASH },
     },
     bad('no origin', `\n7\n${root}\n`),
-    bad('a size with a zero before it', `${ORIGIN}\n07\n${root}\n`),
-    bad('a size below zero', `${ORIGIN}\n-7\n${root}\n`),
+    bad('a size with a leading zero', `${ORIGIN}\n07\n${root}\n`),
+    bad('a negative size', `${ORIGIN}\n-7\n${root}\n`),
     bad('a size with a fraction', `${ORIGIN}\n7.0\n${root}\n`),
     bad('a root that is too short', `${ORIGIN}\n7\n${root.slice(4)}\n`),
     bad('a root in hex', `${ORIGIN}\n7\n${rootAt(7)}\n`),
@@ -103,8 +103,8 @@ function proofs() {
     { what: 'another size', proof: text.replace('\n7\n', '\n9\n'), entry, outcome: 'not_proven' },
     refused('another header', text.replace('@v1', '@v2')),
     refused('no index', text.replace('index 4\n', '')),
-    refused('an index with a zero before it', text.replace('index 4', 'index 04')),
-    refused('an index below zero', text.replace('index 4', 'index -4')),
+    refused('an index with a leading zero', text.replace('index 4', 'index 04')),
+    refused('a negative index', text.replace('index 4', 'index -4')),
     refused('extra after the index', text.replace('index 4', 'index 4\nextra bm90aGluZw==')),
     refused('a hash that is too short', text.replace(first.toString('base64'), first.subarray(1).toString('base64'))),
     refused('64 hashes', proofText(4, Array(64).fill(first), SIGNED)),
@@ -179,7 +179,7 @@ function policies() {
       { what: 'the key of a log for a witness', policy: `witness a ${LOG.vkey}\nquorum a\n` },
       { what: 'the key of a witness for a log', policy: `log ${W1.vkey}\nquorum none\n` },
       { what: 'a comment after a line', policy: `${witnesses[0]} https://w1.example/ # comment\nquorum w1\n` },
-      { what: 'a word that means nothing', policy: 'trust everybody\nquorum none\n' },
+      { what: 'an unknown keyword', policy: 'trust everybody\nquorum none\n' },
       { what: 'lines that end in CR LF', policy: 'quorum none\r\n' },
     ],
   }

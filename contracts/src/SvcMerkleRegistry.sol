@@ -36,7 +36,7 @@ contract SvcMerkleRegistry {
         _;
     }
 
-    /// @notice Writes the newest attestation of a receipt. Writing the same again changes nothing.
+    /// @notice Writes the newest attestation of a receipt. Writing the same entry again changes nothing.
     /// @param slot The slot of the statement on the primary chain. It orders statements of the same second.
     /// @param attestedAt Unix seconds.
     function anchorMerkle(bytes16 key, bytes32 root, uint64 slot, uint32 fileCount, uint64 attestedAt)
@@ -45,17 +45,17 @@ contract SvcMerkleRegistry {
     {
         if (root == 0) revert ZeroRoot();
         Entry storage entry = entries[key];
-        (uint64 slotThere, uint64 attestedThere) = (entry.slot, entry.attestedAt);
+        (uint64 storedSlot, uint64 storedAt) = (entry.slot, entry.attestedAt);
         // A late transaction must not replace a newer statement by an older one.
-        if (attestedAt < attestedThere || (attestedAt == attestedThere && slot < slotThere)) revert OlderEntry();
-        bool isThere = attestedAt == attestedThere && slot == slotThere && fileCount == entry.fileCount
+        if (attestedAt < storedAt || (attestedAt == storedAt && slot < storedSlot)) revert OlderEntry();
+        bool isSame = attestedAt == storedAt && slot == storedSlot && fileCount == entry.fileCount
             && root == entry.root;
-        if (isThere) return;
+        if (isSame) return;
         entries[key] = Entry(root, slot, attestedAt, fileCount);
         emit MerkleAnchored(key, root, slot, fileCount, attestedAt);
     }
 
-    /// @notice The newest attestation of a receipt; zeros where there is none.
+    /// @notice The newest attestation of a receipt; zeros if there is none.
     function verifyMerkle(bytes16 key)
         external
         view

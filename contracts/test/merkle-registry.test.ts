@@ -17,14 +17,14 @@ import { MERKLE_REGISTRY_ABI as abi, MERKLE_REGISTRY_BYTECODE as bytecode } from
 let chain: RunningEvmChain
 let owner: DevClient
 let heir: DevClient
-let stranger: DevClient
+let outsider: DevClient
 beforeAll(async () => {
   // What a call costs here is the gas that it uses.
   chain = await startEvmChain({ port: 0, landing: 'at once' })
   const connect = (payer: number) => connectAs(DEV_PAYERS[payer]!, chain.url)
   owner = connect(0)
   heir = connect(1)
-  stranger = connect(2)
+  outsider = connect(2)
 })
 afterAll(() => chain.stop())
 
@@ -47,11 +47,11 @@ async function anchor(by: DevClient, { root, slot, fileCount, attestedAt }: Entr
   return { ...receipt, events: parseEventLogs({ abi, logs: receipt.logs }) }
 }
 
-/** Reads as a client that knows only ANCH-12. */
+/** Reads like a client that knows only ANCH-12. */
 async function read(key: Hex = KEY): Promise<Entry> {
   const signature =
     'function verifyMerkle(bytes16) view returns (bytes32 root, uint64 slot, uint32 fileCount, uint64 at)'
-  const [root, slot, fileCount, attestedAt] = await stranger.readContract({
+  const [root, slot, fileCount, attestedAt] = await outsider.readContract({
     address,
     abi: parseAbi([signature]),
     functionName: 'verifyMerkle',
@@ -63,7 +63,7 @@ async function read(key: Hex = KEY): Promise<Entry> {
 const offer = (by: DevClient, to: Address) =>
   by.writeContract({ address, abi, functionName: 'transferOwnership', args: [to] })
 const accept = (by: DevClient) => by.writeContract({ address, abi, functionName: 'acceptOwnership' })
-const ownerNow = () => stranger.readContract({ address, abi, functionName: 'owner' })
+const ownerNow = () => outsider.readContract({ address, abi, functionName: 'owner' })
 
 /** The custom error of a failed call. */
 async function refusal(call: Promise<unknown>): Promise<string | undefined> {
@@ -93,7 +93,7 @@ describe('the Merkle registry', () => {
   it('ANCH-12 emits an event for a new entry, indexed by its key', async () => {
     const { events } = await anchor(owner, first)
     expect(events.map(({ eventName, args }) => [eventName, args])).toEqual([['MerkleAnchored', { key: KEY, ...first }]])
-    const found = await stranger.getContractEvents({
+    const found = await outsider.getContractEvents({
       address,
       abi,
       eventName: 'MerkleAnchored',
@@ -154,10 +154,10 @@ describe('the Merkle registry', () => {
     expect(await read()).toEqual(first)
   })
 
-  it('refuses writes by others than the owner, even of the same entry', async () => {
-    await expectRefused(stranger, first, 'NotOwner')
+  it('refuses writes by anyone but the owner, even of the same entry', async () => {
+    await expectRefused(outsider, first, 'NotOwner')
     await anchor(owner, first)
-    await expectRefused(stranger, first, 'NotOwner')
+    await expectRefused(outsider, first, 'NotOwner')
   })
 
   it('accepts no coins, since they could never be withdrawn', async () => {
@@ -198,10 +198,10 @@ describe('the ownership of the Merkle registry', () => {
   })
 
   it('can be offered only by the owner, and accepted once, only by the account that it was offered to', async () => {
-    expect(await refusal(offer(stranger, stranger.account.address))).toBe('NotOwner')
-    expect(await refusal(accept(stranger))).toBe('NotPendingOwner')
+    expect(await refusal(offer(outsider, outsider.account.address))).toBe('NotOwner')
+    expect(await refusal(accept(outsider))).toBe('NotPendingOwner')
     await offer(owner, heir.account.address)
-    expect(await refusal(accept(stranger))).toBe('NotPendingOwner')
+    expect(await refusal(accept(outsider))).toBe('NotPendingOwner')
     await accept(heir)
     expect(await refusal(accept(heir))).toBe('NotPendingOwner')
   })

@@ -1,2 +1,2 @@
--- The agent service has a database of its own; that of the gateway is made by the image.
+-- The agent service has its own database; the image creates the gateway's.
 create database agent;

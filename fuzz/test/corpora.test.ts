@@ -82,12 +82,12 @@ describe('external corpora', () => {
       ['wycheproof.json 1', true],
     ])
     expect(unread).toEqual([
-      'LICENSE: not a form that is known here',
+      'LICENSE: an unknown format',
       'below/words: y_bad is not base64',
       'below/words: 1 entries whose names begin with none of y_, n_ and i_',
-      'flags.json: 1 entries of no form that is known here',
+      'flags.json: 1 entries in an unknown format',
       'other-curve.json: 1 tests of EDDSA on secp256k1, which nothing here verifies',
-      'settings.json: not a form that is known here',
+      'settings.json: an unknown format',
     ])
   })
 
@@ -144,10 +144,10 @@ describe('external corpora', () => {
     const names = ['checker/i_fail18.json', 'checker/n_fail2.json', 'checker/y_pass1.json', 'suite/n_bytes.json']
     expect(cases.json.map(({ name }) => name)).toEqual(names)
     expect(unread).toEqual([
-      'README.txt: not a form that is known here',
-      'cut.json: not a form that is known here',
+      'README.txt: an unknown format',
+      'cut.json: an unknown format',
       'empty.json: an empty list',
-      'encodings/base58.json: 1 entries of no form that is known here',
+      'encodings/base58.json: 1 entries in an unknown format',
       'noise.bin: neither JSON nor text in UTF-8',
       'wycheproof/other.json: 1 tests of ECDSA on secp256k1, which nothing here verifies',
       'link: neither a file nor a folder',
@@ -161,9 +161,9 @@ describe('external corpora', () => {
     const corpora = await readCorpora(PUBLISHED)
     const outcomes = await checkInPackages(examples(), { ...corpora, json: [] }, null)
     expect(outcomes.flatMap(({ problems }) => problems)).toEqual([])
-    expect(outcomes.every(({ cases, held }) => cases > 0 && held === cases)).toBe(true)
+    expect(outcomes.every(({ cases, passed }) => cases > 0 && passed === cases)).toBe(true)
     const wrong = await checkInPackages(examples(), wrongCorpora(corpora), null)
-    expect(wrong.map(({ held }) => held)).toEqual([0, 0, 0, 0, 0, 0])
+    expect(wrong.map(({ passed }) => passed)).toEqual([0, 0, 0, 0, 0, 0])
   })
 
   const throughEntryPoints = async (dialect: 'sqlite' | 'postgres') => {
@@ -209,11 +209,11 @@ describe('external corpora', () => {
       code: 1,
       said: [
         `${numbers}: 2 numbers`,
-        '  not read: numbers.txt: 1 lines of another form',
-        'Chromium: 0 cases, 0 held',
+        '  not read: numbers.txt: 1 lines in another format',
+        'Chromium: 0 cases, 0 passed',
         expect.stringContaining('✗ was not run: '),
-        'numbers, our packages: 2 cases, all held',
-        'held, each case by each of its readers: Chromium 0 of 0; numbers 2 of 2',
+        'numbers, our packages: 2 cases, all passed',
+        'passed, each case by each of its readers: Chromium 0 of 0; numbers 2 of 2',
         'not read, and not counted: 1 (see above)',
       ],
     })

@@ -34,7 +34,7 @@ export function readRequirements(): { requirements: Map<string, Requirement>; fa
         continue
       }
       const other = requirements.get(id)
-      if (other) problems.push(`${file}: ${id} has a meaning in ${other.file} too`)
+      if (other) problems.push(`${file}: ${id} is also defined in ${other.file}`)
       const isPlanned = code === 'planned'
       if (!isPlanned && !/\]\(/.test(code)) problems.push(`${file}: ${id} links no code and is not "planned"`)
       requirements.set(id, { id, file, isPlanned })

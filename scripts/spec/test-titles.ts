@@ -24,7 +24,7 @@ export function readTestTitles(families: string): { titles: TestTitle[]; problem
     .sort()
     .flatMap((file) =>
       [...readFileSync(file, 'utf8').matchAll(title)].map(([, , ids, text = '']) => {
-        if (misplaced.test(text)) problems.push(`${file}: all ids stand first, one space apart: ${ids} ${text}`)
+        if (misplaced.test(text)) problems.push(`${file}: all ids come first, separated by one space: ${ids} ${text}`)
         const named = (ids as string).split(' ')
         if (named.length > MOST_IDS) problems.push(`${file}: a title names ${MOST_IDS} ids at most: ${ids} ${text}`)
         return { file, ids: named, text: text.replace(/\\(.)/g, '$1') }

@@ -151,7 +151,7 @@ export const ANCHORS: Case[] = [
   anchor('finalized-other', 'finalized, and not final', 'finalized', false, { anchor_finalized: 'failed' }),
   anchor('tx-garbage', 'no transaction signature', 'tx', 'not base58!', NO_TX),
   anchor('tx-number', 'a number as transaction', 'tx', 7, NO_TX),
-  { ...anchor('type-unknown', 'an anchor of a type to come', 'type', 'chain_memo_v9', {}), expect: {} },
+  { ...anchor('type-unknown', 'an anchor of a future type', 'type', 'chain_memo_v9', {}), expect: {} },
   {
     ...anchor(
       'chain-other',
@@ -188,7 +188,7 @@ export const ANCHORS: Case[] = [
   },
   {
     name: 'anchor-young',
-    what: 'confirmed, not final, and not said to be',
+    what: 'confirmed, not final, and not claimed to be',
     document: changed(changed(bundle, 'anchor.finalized', false), 'anchor.commitment', 'confirmed'),
     given: GIVEN,
     rpc: young(plain),
@@ -196,7 +196,7 @@ export const ANCHORS: Case[] = [
   },
   {
     name: 'anchor-inner-memo',
-    what: 'the payload only in what a program called in turn',
+    what: 'the payload only in an inner instruction',
     document: anchored(outer),
     given: GIVEN,
     rpc: known(outer, {}, { innerInstructions: [{ index: 0, instructions: [innerMemo] }] }),

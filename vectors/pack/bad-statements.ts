@@ -1,4 +1,4 @@
-// Statements that must not pass, changed after signing or signed as they are.
+// Statements that must not pass, changed after signing or signed with wrong content.
 
 import { at, bundleOf, changed, filesOf, ISSUED_AT, type Order } from './bundles.ts'
 import { type Case, type Facts, PINNED, UNSIGNED } from './case.ts'
@@ -53,7 +53,7 @@ function altered(name: string, what: string, change: { [field: string]: Json }, 
   return signedWrong(name, what, { alter: (body) => Object.assign(body, change) }, expect)
 }
 
-/** The neutral element as a key: the neutral element and zero are a valid signature of everything under it. */
+/** The neutral element as a key: the neutral element and zero are a valid signature of any message under it. */
 const SMALL_ORDER = {
   hex: `01${'00'.repeat(31)}`,
   base58: '',
@@ -63,20 +63,20 @@ const SMALL_ORDER = {
 
 export const BAD_STATEMENTS: Case[] = [
   ...Object.keys(OTHER_VALUES).map(tampered),
-  altered('root', 'a statement of another root, rightly signed', { merkle_root: `sha256:${'0f'.repeat(32)}` }),
-  altered('count', 'a statement of more files, rightly signed', { file_count: 5, manifest_file_count: 5 }),
-  altered('total', 'a statement of another total, rightly signed', { total_bytes: '1' }),
-  altered('manifest', 'a statement of another manifest, rightly signed', { manifest_digest: `sha256:${sha256('')}` }),
-  altered('snapshot', 'a snapshot id that does not follow, rightly signed', { snapshot_id: '0f'.repeat(32) }),
+  altered('root', 'a statement of another root, correctly signed', { merkle_root: `sha256:${'0f'.repeat(32)}` }),
+  altered('count', 'a statement of more files, correctly signed', { file_count: 5, manifest_file_count: 5 }),
+  altered('total', 'a statement of another total, correctly signed', { total_bytes: '1' }),
+  altered('manifest', 'a statement of another manifest, correctly signed', { manifest_digest: `sha256:${sha256('')}` }),
+  altered('snapshot', 'a snapshot id that does not follow, correctly signed', { snapshot_id: '0f'.repeat(32) }),
   altered('proof', 'another proof id in the statement than in the bundle', { proof_id: '0f'.repeat(16) }),
-  altered('schema', 'another schema, rightly signed', { schema: 'svc/evidence/v3' }),
-  altered('policy', 'another policy, rightly signed', { policy_version: 2 }),
-  altered('algorithm', 'another tree, rightly signed', { merkle_algorithm: 'svc-merkle-v2' }),
-  altered('times', 'two times that are not one, rightly signed', { issued_at_unix: ISSUED_AT + 1 }),
-  altered('more', 'an eighteenth field, rightly signed', { extra: 1 }),
+  altered('schema', 'another schema, correctly signed', { schema: 'svc/evidence/v3' }),
+  altered('policy', 'another policy, correctly signed', { policy_version: 2 }),
+  altered('algorithm', 'another tree, correctly signed', { merkle_algorithm: 'svc-merkle-v2' }),
+  altered('times', 'two times that differ, correctly signed', { issued_at_unix: ISSUED_AT + 1 }),
+  altered('more', 'an eighteenth field, correctly signed', { extra: 1 }),
   altered('first-with-previous', 'a first statement that follows another', { prev_statement_digest: '0f'.repeat(32) }),
   altered('later-without-previous', 'a second statement that follows none', { sequence: 2 }),
-  altered('sequence-zero', 'a statement number zero', { sequence: 0 }),
+  altered('sequence-zero', 'statement number zero', { sequence: 0 }),
   altered('sequence-text', 'a statement number in quotes', { sequence: '1' }),
   altered('listed-fewer', 'fewer files listed than counted', { manifest_file_count: 1 }),
   altered('mode', 'a check mode that does not exist', { check_mode: 'trusted' }),
@@ -86,7 +86,7 @@ export const BAD_STATEMENTS: Case[] = [
     { issuer_key_id: STRANGER_KEY.id },
     { signature_valid: 'failed' },
   ),
-  signedWrong('fewer', 'a field left out, rightly signed', { alter: (body) => delete body.nonce }),
+  signedWrong('fewer', 'a field left out, correctly signed', { alter: (body) => delete body.nonce }),
   signedWrong('old-files', 'a right statement about other files', {
     alter: (body) => Object.assign(body, at(bundleOf({ files: filesOf({ x: 'x' }) }), 'envelope.body') as JsonObject),
   }),
@@ -97,8 +97,13 @@ export const BAD_STATEMENTS: Case[] = [
     { domainTag: 'SVC_CONTENT_ENVELOPE_V2' },
     UNSIGNED,
   ),
-  signedWrong('other-tag', 'signed under a tag that nobody gave', { domainTag: 'ANOTHER_TAG_OF_25_LETTERS' }, UNSIGNED),
-  signedWrong('small-order', 'a key of small order, under which anybody signs', { key: SMALL_ORDER }, UNSIGNED),
+  signedWrong(
+    'other-tag',
+    'signed under a tag that is not given',
+    { domainTag: 'ANOTHER_TAG_OF_25_LETTERS' },
+    UNSIGNED,
+  ),
+  signedWrong('small-order', 'a key of small order, under which anyone can sign', { key: SMALL_ORDER }, UNSIGNED),
   {
     name: 'body-float',
     what: 'a number that has no canonical form',

@@ -1,4 +1,4 @@
-// Bundles as a gateway makes them. All other bundles are made from these by changes.
+// Bundles as a gateway makes them. All other bundles are changed copies of these.
 
 import type { PackFile } from './formats.ts'
 import {

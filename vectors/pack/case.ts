@@ -1,4 +1,4 @@
-// A case of the pack: a document, what the verifier has besides, and the expected result.
+// A case of the pack: a document, the verifier's other inputs, and the expected result.
 
 import type { Json, JsonObject } from './formats.ts'
 import { STATEMENT_KEY } from './keys.ts'
@@ -28,7 +28,7 @@ export interface GivenInPack {
   pinned_keys?: string[] | JsonObject
   pinned_signers?: string[]
   domain_tag?: string
-  /** Keys of logs as people hand them to each other: `name+hash+base64`. */
+  /** Keys of logs in their exchange form: `name+hash+base64`. */
   log_keys?: string[]
   /** The text of a policy. */
   policy?: string

@@ -1,4 +1,4 @@
-// Several bundles of one proof, and what is wrong between them.
+// Several bundles of one proof, and the problems between them.
 
 import { at, bundleOf, filesOf, ISSUED_AT, type Order } from './bundles.ts'
 import { type Case, PINNED } from './case.ts'
@@ -62,10 +62,10 @@ export const CHAINS: ChainCase[] = [
   chain('three statements in their order', ['1', '2', '3'], [1, 2, 3]),
   chain('in any order', ['3', '1', '2'], [1, 2, 3]),
   chain('one statement', ['1'], [1]),
-  chain('not from the start, and without fault', ['2', '3'], [2, 3]),
+  chain('not from the start, and valid', ['2', '3'], [2, 3]),
   chain('nothing pinned', ['1', '2', '3'], [1, 2, 3], [], {}),
   chain('one is missing', ['1', '3'], [1, 3], ['gap']),
-  chain('one is there twice', ['1', '2', '2'], [1, 2, 2], ['repeat']),
+  chain('one appears twice', ['1', '2', '2'], [1, 2, 2], ['repeat']),
   chain('two in one place', ['1', '2', 'other-2'], [1, 2, 2], ['fork']),
   chain('a third that follows another second', ['1', '2', 'other-3'], [1, 2, 3], ['fork']),
   chain('of two proofs', ['1', '2', 'other-proof'], [1, 2, 3], ['other_proof']),

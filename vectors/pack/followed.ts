@@ -24,7 +24,7 @@ interface Change {
   at?: number
   /** Fields of the body that differ. */
   alter?: JsonObject
-  /** Signs in place of the key that should. */
+  /** Signs instead of the right key. */
   by?: PackKey
   tag?: string
 }
@@ -62,7 +62,7 @@ const OLD_PINNED: GivenInPack = { pinned_keys: [RETIRED_KEY.hex] }
 const REFUSED: Facts = { key_pinned: 'failed' }
 const GOOD = endorsement(RETIRED_KEY, STATEMENT_KEY)
 
-/** Signed by the newer key and carrying the changes, before somebody who pinned the older one. */
+/** Signed by the newer key with the changes, for a verifier that pinned the older one. */
 function carried(name: string, what: string, changes: Changes, expect: Facts = REFUSED, given = OLD_PINNED): Case {
   const document = changed(bundleOf(), 'signing_keys', {
     ...signingKeys(listedKey(STATEMENT_KEY, 'receipt')),
@@ -93,7 +93,7 @@ const GOOD_CHANGES: Case[] = [
   ),
   carried(
     'endorsed-for-list',
-    'the pinned key has a period, which was not over',
+    'the pinned key has a period that had not ended',
     { endorsements: [GOOD] },
     {},
     {
@@ -130,7 +130,7 @@ const GOOD_CHANGES: Case[] = [
   ),
   carried(
     'revoked-by-older',
-    'an older key revokes a newer one, which it may not',
+    'an older key revokes a newer one, which is not allowed',
     {
       endorsements: [GOOD],
       revocations: [revocation(STATEMENT_KEY, RETIRED_KEY, ISSUED_AT - 25 * DAY)],
@@ -139,7 +139,7 @@ const GOOD_CHANGES: Case[] = [
   ),
   carried(
     'revoked-by-stranger',
-    'a stranger revokes the key',
+    'an unrelated key revokes it',
     {
       revocations: [revocation(STATEMENT_KEY, STRANGER_KEY, ISSUED_AT - 25 * DAY)],
     },
@@ -149,7 +149,7 @@ const GOOD_CHANGES: Case[] = [
 ]
 
 const BAD_CHANGES: Case[] = [
-  carried('forged', 'a stranger signed the endorsement', {
+  carried('forged', 'an unrelated key signed the endorsement', {
     endorsements: [endorsement(RETIRED_KEY, STATEMENT_KEY, { by: STRANGER_KEY })],
   }),
   carried('altered', 'the endorsement was changed after it was signed', {
@@ -180,11 +180,11 @@ const BAD_CHANGES: Case[] = [
   carried('not-yet', 'the endorsed key signed before its time', {
     endorsements: [endorsement(RETIRED_KEY, STATEMENT_KEY, { at: ISSUED_AT + DAY })],
   }),
-  carried('of-stranger', 'endorsed by a key that nobody pinned', {
+  carried('of-stranger', 'endorsed by a key that is not pinned', {
     endorsements: [endorsement(STRANGER_KEY, STATEMENT_KEY)],
   }),
   carried('itself', 'the key endorses itself', { endorsements: [endorsement(STATEMENT_KEY, STATEMENT_KEY)] }),
-  carried('loop', 'two keys that endorse each other, and nobody pinned either', {
+  carried('loop', 'two keys that endorse each other, neither of them pinned', {
     endorsements: [endorsement(STATEMENT_KEY, MIDDLE_KEY), endorsement(MIDDLE_KEY, STATEMENT_KEY)],
   }),
   carried('two-successors', 'the pinned key endorses two keys', {
@@ -253,7 +253,7 @@ const PUBLISHED: Case[] = [
     rpc: LOG_NODE,
     expect: { ...LOG_PASSED, ...REFUSED },
   },
-  published('revoked-not-asked', 'revoked, and no node says when the anchor was made', BLOCK_TIME + 1, REFUSED, false),
+  published('revoked-not-asked', 'revoked, and no node reports the time of the anchor', BLOCK_TIME + 1, REFUSED, false),
 ]
 
 export const FOLLOWED = [...GOOD_CHANGES, ...BAD_CHANGES, ...PUBLISHED]

@@ -37,7 +37,7 @@ export const POLICY = [
 
 export const digest = Buffer.from(envelopeOf().statement_digest as string, 'hex')
 
-/** A log of so many entries with the statement in its place. */
+/** A log of `size` entries with the statement at `index`. */
 export function entriesOf(size: number, index = INDEX): Buffer[] {
   return Array.from({ length: size }, (_, i) => (i === index ? digest : Buffer.from(sha256(`entry ${i}`), 'hex')))
 }

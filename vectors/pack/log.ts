@@ -54,7 +54,7 @@ export interface NoteKey {
   line(message: Uint8Array, before?: Uint8Array): string
 }
 
-/** `label`: another one makes another key of the same name. */
+/** Another `label` makes another key of the same name. */
 export function noteKey(name: string, type: keyof typeof TYPES, label = name): NoteKey {
   const key = keyOf(`${type} ${label}`)
   const typed = Buffer.concat([Uint8Array.of(TYPES[type]), Buffer.from(key.hex, 'hex')])

@@ -82,7 +82,7 @@ export const LOGGED: Case[] = [
   proof('large', 'entry 257 of 300', proofText(257, pathOf(257, large), whole(headOf(ORIGIN, large))), OFFLINE),
   proof(
     'extra',
-    'data beside the proof, which nobody signs',
+    'data beside the proof, which is not signed',
     PROOF.replace('\nindex', '\nextra bm90aGluZw==\nindex'),
     OFFLINE,
   ),
@@ -95,7 +95,7 @@ export const LOGGED: Case[] = [
   ),
   checkpoint(
     'bad-cosignature',
-    'a third cosignature that does not hold',
+    'an invalid third cosignature',
     whole(HEAD) + cosignedBy(WITNESSES[2] as NoteKey, otherHead, COSIGNED_AT),
     OFFLINE,
   ),
@@ -112,10 +112,10 @@ export const LOGGED: Case[] = [
       envelope_binds_commitment: 'not_checked',
     },
   },
-  node('young', 'confirmed, and said to be final', young(published), 'failed'),
+  node('young', 'confirmed, and claimed to be final', young(published), 'failed'),
   {
     name: 'log-anchor-young',
-    what: 'confirmed, not final, and not said to be',
+    what: 'confirmed, not final, and not claimed to be',
     document: changed(changed(WHOLE, 'log.anchor.finalized', false), 'log.anchor.commitment', 'confirmed'),
     given: WITH_POLICY,
     rpc: young(published),

@@ -26,7 +26,7 @@ const other = transactionOf({ instructions: [memo('another')] })
 const answered = (result: Json) => [genesis(), transactionAnswer(plain.id, 'finalized', result)]
 
 export const NODES: Case[] = [
-  node('not-final', 'confirmed, not final, and said to be final', young(plain), {
+  node('not-final', 'confirmed, not final, and claimed to be final', young(plain), {
     ...ANCHORED,
     anchor_finalized: 'failed',
   }),
@@ -52,7 +52,7 @@ export const NODES: Case[] = [
     ...SILENT,
     registry_matches: 'unavailable',
   }),
-  node('nonsense', 'a text instead of a transaction', answered('ok'), SILENT),
+  node('nonsense', 'a string instead of a transaction', answered('ok'), SILENT),
   node('no-meta', 'a transaction without its outcome', answered({ ...transactionResult(plain), meta: null }), SILENT),
   node('no-slot', 'a transaction without slot', answered({ ...transactionResult(plain), slot: null }), SILENT),
   node(
@@ -67,7 +67,7 @@ export const NODES: Case[] = [
     answered({ ...transactionResult(plain), transaction: [plain.base64.slice(0, 200), 'base64'] }),
     SILENT,
   ),
-  node('other-tx', 'another transaction than asked for', answered(transactionResult(other)), SILENT),
+  node('other-tx', 'a transaction other than the requested one', answered(transactionResult(other)), SILENT),
   node(
     'wrong-signature',
     'the transaction with a byte changed, under its signature',

@@ -104,7 +104,7 @@ export const REDACTED: Case[] = [
   folder(
     'no-names-folder-more',
     'redacted-no-names',
-    'a folder with one file more',
+    'a folder with an additional file',
     { ...CONTENTS, x: 'x' },
     {
       ...ALL_KNOWN,
@@ -142,7 +142,7 @@ export const BAD_REDACTED: Case[] = [
     proof: [{ ...steps[0], hash: sha256('other') }, ...steps.slice(1)],
   }),
   row('proof-cut', 'a proof without its last step', { proof: steps.slice(0, -1) }),
-  row('proof-longer', 'a proof with one step more', {
+  row('proof-longer', 'a proof with an additional step', {
     proof: [...steps, { hash: leaves[0] as string, position: 'right' }],
   }),
   row('node-as-file', 'two leaves of the tree as the name of a file', { filename: leaves.slice(0, 2).join('') }),
@@ -169,7 +169,7 @@ export const BAD_REDACTED: Case[] = [
     NOT_INCLUDED,
   ),
   row('index-other', 'the place of another leaf with the sides of this one', { leaf_index: 0 }, BAD_PROOF),
-  row('index-negative', 'a place below zero', { leaf_index: -1 }, BAD_PROOF),
+  row('index-negative', 'a negative place', { leaf_index: -1 }, BAD_PROOF),
   row('index-text', 'a place in quotes', { leaf_index: '1' }, BAD_PROOF),
   row('index-null', 'no place', { leaf_index: null }, BAD_PROOF),
   row('proof-null', 'no proof', { proof: null }, BAD_PROOF),
@@ -182,17 +182,17 @@ export const BAD_REDACTED: Case[] = [
   row('proof-of-texts', 'hashes without their sides', { proof: steps.map(({ hash }) => hash as Json) }, BAD_PROOF),
   row(
     'proof-capitals',
-    'a hash in capitals',
+    'a hash in upper case',
     { proof: steps.map((step) => ({ ...step, hash: 'A'.repeat(64) })) },
     BAD_PROOF,
   ),
-  row('proof-more', 'a step with a field more', { proof: steps.map((step) => ({ ...step, x: 1 })) }, BAD_PROOF),
+  row('proof-more', 'a step with an additional field', { proof: steps.map((step) => ({ ...step, x: 1 })) }, BAD_PROOF),
   redacted('twice', 'one file twice', changed(chosen, 'files', [first, first]), { refused: 'duplicate_filename' }),
   row('colon', 'a colon in a name', { filename: 'a:1' }, { refused: 'colon_in_filename' }),
   redacted('empty', 'no file', changed(chosen, 'files', []), { refused: 'empty_file_list' }),
   altered(
     'count',
-    'a statement of more files, rightly signed',
+    'a statement of more files, correctly signed',
     { file_count: 9, manifest_file_count: 9 },
     {
       inclusion_proven: 'failed',
@@ -201,7 +201,7 @@ export const BAD_REDACTED: Case[] = [
   ),
   altered(
     'total',
-    'a statement of fewer bytes than are shown, rightly signed',
+    'a statement of fewer bytes than are shown, correctly signed',
     { total_bytes: '1' },
     {
       envelope_binds_commitment: 'failed',
@@ -209,7 +209,7 @@ export const BAD_REDACTED: Case[] = [
   ),
   altered(
     'snapshot',
-    'a snapshot id that does not follow, rightly signed',
+    'a snapshot id that does not follow, correctly signed',
     { snapshot_id: '0f'.repeat(32) },
     {
       envelope_binds_commitment: 'failed',
@@ -217,7 +217,7 @@ export const BAD_REDACTED: Case[] = [
   ),
   altered(
     'malformed',
-    'a statement with an eighteenth field, rightly signed',
+    'a statement with an eighteenth field, correctly signed',
     { extra: 1 },
     {
       inclusion_proven: 'failed',
@@ -250,14 +250,14 @@ export const BAD_REDACTED: Case[] = [
   listOfLeaves('root', 'the root as the only leaf', levelAbove(levelAbove(leaves))),
   redacted(
     'leaves-last-twice',
-    'the last leaf twice, which leaves the root as it is',
+    'the last leaf twice, which leaves the root unchanged',
     changed(redactedOf(null, { files: three }), 'leaf_hashes', [...leavesOf(three), leavesOf(three)[2] as string]),
     { refused: 'duplicate_filename' },
   ),
   listOfLeaves('empty', 'no leaf', [], { refused: 'empty_file_list' }),
   listOfLeaves(
     'capitals',
-    'leaves in capitals',
+    'leaves in upper case',
     leaves.map((leaf) => leaf.toUpperCase()),
     { refused: 'bad_leaf_hash' },
   ),

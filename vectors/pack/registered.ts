@@ -132,6 +132,6 @@ export const REGISTERED: Case[] = [
   place('other-nonce', 'a nonce that does not follow from the proof', { nonce: OTHER_PUBLICATION_KEY.base58 }),
   place('other-address', 'an address that does not follow from the nonce', { attestation: elsewhere }),
   place('other-mode', 'a mode that does not exist', { mode: 'newest' }),
-  place('address-garbage', 'an address that is none', { attestation: 'not base58!' }),
+  place('address-garbage', 'an invalid address', { attestation: 'not base58!' }),
   fails('no-place', 'nothing says where the record is', changed(registered({}), 'anchor.sas', null), []),
 ]

@@ -61,7 +61,7 @@ interface AccountOrder {
   /** The statement in the record, when it is not the bundle's. */
   statement?: JsonObject
   signer?: string
-  /** Of the public program: a token account, zero when there is none. */
+  /** In the public program: a token account, zero when there is none. */
   trailing?: number
 }
 

@@ -1,4 +1,4 @@
-// Transactions and accounts of the primary chain, and what a node answers about them.
+// Transactions and accounts of the primary chain, and a node's answers about them.
 
 import type { RpcAnswer } from './case.ts'
 import { base58, fromBase58, type Json, type JsonObject, sha256 } from './formats.ts'

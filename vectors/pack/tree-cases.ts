@@ -63,7 +63,7 @@ export function trees() {
       wrong('from an empty tree with a hash', { earlier: { size: 0, root: NO_HASH } }),
       {
         ...doubled,
-        what: 'the earlier root leads a proof that must not have it',
+        what: 'the earlier root begins a proof that must not contain it',
         proof: [rootAt(4), ...doubled.proof],
         holds: false,
       },

@@ -83,7 +83,7 @@ export const VALID: Case[] = [
   {
     name: 'v1-retired-key',
     of: 'v1',
-    what: 'version 1 does not sign its time: whether the key was retired by then is open',
+    what: 'version 1 does not sign its time, so the key may already have been retired',
     given: { pinned_keys: v1Keys(retired) },
     expect: { ...OF_V1, key_pinned: 'not_checked' },
   },
@@ -178,7 +178,7 @@ export const VALID: Case[] = [
   },
   {
     name: 'v2-prefixed-hashes',
-    what: 'content hashes with their prefix, which leaves leave out',
+    what: 'content hashes with their prefix, which leaves omit',
     document: changed(
       base,
       'files',
@@ -196,14 +196,14 @@ export const VALID: Case[] = [
   },
   {
     name: 'v2-no-issuer-pubkey',
-    what: 'without issuer_pubkey; the pinned key is all it takes',
+    what: 'without issuer_pubkey; the pinned key is sufficient',
     document: changed(base, 'envelope', { ...envelopeOf(), issuer_pubkey: null }),
     given: PINNED,
     expect: {},
   },
   {
     name: 'v2-skipped-files',
-    what: 'the manifest listed more files than were there',
+    what: 'the manifest listed more files than existed',
     document: changed(
       bundleOf({ alter: (body) => Object.assign(body, { manifest_file_count: 9 }) }),
       'commitment.manifest_file_count',

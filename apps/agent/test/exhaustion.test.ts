@@ -136,5 +136,5 @@ describe('endpoints of an agent service without authentication', () => {
   })
 })
 
-/** Looks like an envelope without being one. */
+/** Looks like an envelope, but is not one. */
 const UNSIGNED = { 'x-svc-envelope': 'e30', 'x-svc-signature': '1' }

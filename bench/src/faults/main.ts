@@ -13,7 +13,7 @@ const USAGE = `npm run faults -- [options]
   --engine name      postgres (default) or sqlite
   --replicas n       gateways on one database (3; always 1 with sqlite)
   --buyers n         how many buyers there are at once (6)
-  --faults list      what else fails, with commas between: ${FAULT_NAMES.join(', ')} (all), or none
+  --faults list      what else fails, comma-separated: ${FAULT_NAMES.join(', ')} (all), or none
   --seed n           repeats the choices of an earlier run
   --json file        writes the summary there, too`
 

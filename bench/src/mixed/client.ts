@@ -37,7 +37,7 @@ export interface Request {
   headers?: Record<string, string>
 }
 
-/** A signed request as it was sent, so that it can be sent again. */
+/** A signed request exactly as sent, for replays. */
 export interface SentRequest extends Request {
   sentAt: number
 }

@@ -3,10 +3,10 @@
 import * as fc from 'fast-check'
 import type { Schema } from './operation.ts'
 
-/** The depth of generated values; the interface has nothing deeper. */
+/** The most items of a generated list. */
 const MAX_ITEMS = 3
 
-/** Of several scripts, of one to four bytes, joined and combining ones. The library's own table takes seconds to make. */
+/** Of several scripts, one to four bytes long, joined and combining. The library's own table takes seconds to build. */
 const CHARACTER = fc.constantFrom(...'abzAZ019 -_./äßñÆ¿«Ωяש漢字ꙮ🦊𝄞', 'e\u0301', '👩\u200d🚀', '🇦🇶', '\u05d0\u05b8')
 export const READABLE = fc.string({ unit: CHARACTER, maxLength: 60 })
 

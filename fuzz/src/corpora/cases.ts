@@ -125,7 +125,7 @@ export interface Outcome {
   /** What was read, a comma, and the reader. */
   kind: string
   cases: number
-  held: number
+  passed: number
   /** At least one line for each failed case. */
   problems: string[]
   /** Remarks about the passed cases. */

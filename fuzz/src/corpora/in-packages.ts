@@ -49,8 +49,8 @@ function ruledOutcome(kind: RuledKind, corpora: Corpora, inPage: BrowserAnswer |
 
 /** `problems` lists the problems of each case. */
 function outcomeOf(kind: string, problems: readonly string[][], notes: string[] = []): Outcome {
-  const held = problems.filter((lines) => lines.length === 0).length
-  return { kind, cases: problems.length, held, problems: problems.flat(), notes }
+  const passed = problems.filter((lines) => lines.length === 0).length
+  return { kind, cases: problems.length, passed, problems: problems.flat(), notes }
 }
 
 function readerOutcome(
@@ -95,7 +95,7 @@ async function signatureOutcome(cases: readonly SignatureCase[], inPage: Browser
         ? []
         : [`${one.name}: the corpus says ${one.isValid}, our rule ${expected}`]),
       ...others.map(([name, verdict]) => `${one.name}: ${name} says ${verdict}, our rule ${expected}`),
-      ...(isSignedAlike(one) ? [] : [`${one.name}: our signature is another one`]),
+      ...(isSignedAlike(one) ? [] : [`${one.name}: our signature differs`]),
     ])
   }
   return outcomeOf(`${KINDS.ed25519}, our packages`, problems, [`${valid} are valid by our rule (ADD-04)`])

@@ -15,18 +15,18 @@ if (kinds.length === 0) fail(`${folder} holds no cases: see fuzz/README.md for t
 // The services and the browser take seconds to load.
 const { outcomes } = await import('./outcomes.ts')
 let failed = 0
-const sums = new Map<string, { cases: number; held: number }>()
-for await (const { kind, cases, held, problems, notes } of outcomes(corpora)) {
-  console.log(`${kind}: ${cases} cases, ${problems.length === 0 ? 'all held' : `${held} held`}`)
+const sums = new Map<string, { cases: number; passed: number }>()
+for await (const { kind, cases, passed, problems, notes } of outcomes(corpora)) {
+  console.log(`${kind}: ${cases} cases, ${problems.length === 0 ? 'all passed' : `${passed} passed`}`)
   for (const line of notes) console.log(`  ${line}`)
   for (const line of problems) console.log(`  ✗ ${line}`)
   failed += problems.length
   const [what = kind] = kind.split(',', 1)
-  const sum = sums.get(what) ?? { cases: 0, held: 0 }
-  sums.set(what, { cases: sum.cases + cases, held: sum.held + held })
+  const sum = sums.get(what) ?? { cases: 0, passed: 0 }
+  sums.set(what, { cases: sum.cases + cases, passed: sum.passed + passed })
 }
-const held = [...sums].map(([what, sum]) => `${what} ${sum.held} of ${sum.cases}`)
-console.log(`held, each case by each of its readers: ${held.join('; ')}`)
+const passed = [...sums].map(([what, sum]) => `${what} ${sum.passed} of ${sum.cases}`)
+console.log(`passed, each case by each of its readers: ${passed.join('; ')}`)
 if (corpora.unread.length > 0) console.log(`not read, and not counted: ${corpora.unread.length} (see above)`)
 process.exit(failed > 0 ? 1 : 0)
 

@@ -22,5 +22,5 @@ export async function* outcomes(corpora: Corpora): AsyncGenerator<Outcome> {
 }
 
 function notRun(place: string, error: unknown): Outcome {
-  return { kind: place, cases: 0, held: 0, problems: [`was not run: ${error}`], notes: [] }
+  return { kind: place, cases: 0, passed: 0, problems: [`was not run: ${error}`], notes: [] }
 }

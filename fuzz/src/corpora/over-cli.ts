@@ -32,7 +32,7 @@ export async function checkOverCli(examples: Examples, cases: readonly JsonCase[
   const folder = await mkdtemp(join(tmpdir(), 'svc-corpora-'))
   try {
     const problems: string[] = []
-    let held = 0
+    let passed = 0
     for (const reader of jsonReaders(examples)) {
       const isAboutJson = READERS[reader.name]
       if (!isAboutJson) continue
@@ -40,10 +40,10 @@ export async function checkOverCli(examples: Examples, cases: readonly JsonCase[
       const judged = await verified(folder, texts)
       const found = problemsOf(cases, texts, judged, isAboutJson)
       problems.push(...found.map((problem) => `${reader.name}: ${problem}`))
-      held += typeof judged === 'string' ? 0 : cases.length - found.length
+      passed += typeof judged === 'string' ? 0 : cases.length - found.length
     }
     const kind = `${KINDS.json}, svc verify`
-    return { kind, cases: Object.keys(READERS).length * cases.length, held, problems, notes: [] }
+    return { kind, cases: Object.keys(READERS).length * cases.length, passed, problems, notes: [] }
   } finally {
     await rm(folder, { recursive: true })
   }

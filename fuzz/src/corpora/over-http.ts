@@ -43,7 +43,7 @@ async function checkBodies({ operations, sender }: Services, cases: readonly Jso
   const { notes, ...made } = await outcome(`${KINDS.json}, bodies of ${places.length} operations`, places, cases)
   return {
     ...made,
-    notes: [...notes, `${readers} operations take JSON; from the others no failure is all that is asked`],
+    notes: [...notes, `${readers} operations take JSON; the others only must not fail`],
   }
 }
 
@@ -54,7 +54,7 @@ async function outcome(kind: string, places: readonly Place[], cases: readonly J
     problems.push(...found.flatMap((problem, i) => (problem ? [`${name}: ${cases[i]?.name}: ${problem}`] : [])))
   }
   const all = places.length * cases.length
-  return { kind, cases: all, held: all - problems.length, problems, notes: [] }
+  return { kind, cases: all, passed: all - problems.length, problems, notes: [] }
 }
 
 const AT_ONCE = 8

@@ -1,4 +1,4 @@
-// Which tables of a database change, as triggers note it: for tests that say that a request changes nothing.
+// Records with triggers which tables of a database change: for tests that a request changes nothing.
 
 import type { Database } from '@svc/database/open'
 import { type Kysely, sql } from 'kysely'
@@ -6,7 +6,7 @@ import { tableNames } from './table-names.ts'
 import { writable } from './writable.ts'
 
 export interface ChangeLog {
-  /** The tables that were changed since the last time, sorted. Rows that came and went are no change. */
+  /** The tables changed since the last call, sorted. A row that is inserted and deleted again is no change. */
   take(): Promise<string[]>
 }
 
@@ -20,7 +20,7 @@ interface Noted {
 }
 
 export async function watchChanges<Schema>(database: Pick<Database<Schema>, 'db' | 'dialect'>): Promise<ChangeLog> {
-  // The table is made here, and tables by their names have no types.
+  // The table is created here, and tables addressed by name have no types.
   const db = writable(database.db) as unknown as Kysely<Noted>
   const tables = await tableNames(database.db as Kysely<unknown>)
   await createTable(db, database.dialect)

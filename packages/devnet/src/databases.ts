@@ -20,7 +20,7 @@ export interface TestDatabase {
   readonly url: string
   /** Closed after the block. */
   open<Schema>(migrations: Migrations): Promise<Database<Schema>>
-  /** As `open`, where the migrations are not what is tested: an empty database gets them as a copy. */
+  /** Like `open`, for tests that are not about migrations: an empty database gets a migrated copy. */
   openMigrated<Schema>(migrations: Migrations): Promise<Database<Schema>>
 }
 
@@ -30,7 +30,7 @@ export function forEachDatabase(name: string, tests: (database: TestDatabase) =>
   describeOn('postgres', name, ['nightly'], tests)
 }
 
-/** As `forEachDatabase`, for what the databases do differently (statements, locks, races): the gate needs both. */
+/** Like `forEachDatabase`, for what differs between databases (statements, locks, races): the gate runs both. */
 export function forEachDatabaseInGate(name: string, tests: (database: TestDatabase) => void): void {
   describeOn('sqlite', name, [], tests)
   describeOn('postgres', name, [], tests)

@@ -1,5 +1,5 @@
-// For tests: what can become of an honest HTTP answer on its way. Each distortion writes to the connection itself, so that
-// it can send what no HTTP server would.
+// For tests: distortions of an honest HTTP answer in transit. Each one writes to the connection itself, so that it can
+// send what no HTTP server would.
 
 import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
@@ -14,29 +14,29 @@ export interface WireAnswer {
 /** `last` is the answer before this one. */
 export type Distortion = (socket: Socket, honest: WireAnswer, last: WireAnswer | null) => void
 
-/** Often enough that no wait for the next byte is long. */
+/** Short enough that no timeout between two bytes expires. */
 const DRIP_MS = 20
 const ZEROS = Buffer.alloc(1_048_576)
-/** A thousand times as long when it is unpacked; any number of them in a row is one body. */
+/** Unpacks to a thousand times its length. Any number of them in a row is one valid gzip body. */
 const PACKED_ZEROS = gzipSync(ZEROS)
 
-/** The answer never comes to its end: only the client's patience ends it. */
+/** Answers that never end: only a timeout of the client ends them. */
 export const STALLS: Readonly<Record<string, Distortion>> = {
   'never answers': () => {},
-  'never ends its head': (socket) => drip(socket, 'HTTP/1.1 200 OK\r\nx-more: ', 'x'),
+  'never finishes its headers': (socket) => drip(socket, 'HTTP/1.1 200 OK\r\nx-more: ', 'x'),
   'sends a byte now and then': (socket) => drip(socket, head(200, { 'content-length': '1000000' }), ' '),
   'announces more than it sends': (socket, { status, headers, body }) =>
     socket.write(Buffer.concat([head(status, { ...headers, 'content-length': `${body.length + 1000}` }), body])),
 }
 
-/** The answer has no end, and comes as fast as the client takes it. */
+/** Endless answers, sent as fast as the client reads. */
 export const FLOODS: Readonly<Record<string, Distortion>> = {
   'answers without end': (socket) => flood(socket, head(200, JSON_TYPE), ZEROS),
   'answers a bomb': (socket) => flood(socket, head(200, { ...JSON_TYPE, 'content-encoding': 'gzip' }), PACKED_ZEROS),
-  'sends a head without end': (socket) => flood(socket, 'HTTP/1.1 200 OK\r\n', `x-more: ${'x'.repeat(1000)}\r\n`),
+  'sends endless headers': (socket) => flood(socket, 'HTTP/1.1 200 OK\r\n', `x-more: ${'x'.repeat(1000)}\r\n`),
 }
 
-/** The answer is wrong from its first byte to its last. */
+/** Answers that end, and are wrong. */
 export const FALSEHOODS: Readonly<Record<string, Distortion>> = {
   'hangs up': (socket) => socket.destroy(),
   'breaks off in the middle': (socket, { status, headers, body }) => {
@@ -49,9 +49,9 @@ export const FALSEHOODS: Readonly<Record<string, Distortion>> = {
   'answers nothing': (socket, answer) => send(socket, { ...answer, body: Buffer.alloc(0) }),
   'answers null': (socket, answer) => send(socket, { ...answer, body: Buffer.from('null') }),
   'answers noise': (socket, answer) => send(socket, { ...answer, body: randomBytes(1000) }),
-  'answers a page': (socket) =>
+  'answers with a web page': (socket) =>
     send(socket, { status: 200, headers: { 'content-type': 'text/html' }, body: Buffer.from('<html>welcome</html>') }),
-  'says that it is compressed': (socket, { headers, ...answer }) =>
+  'claims to be compressed': (socket, { headers, ...answer }) =>
     send(socket, { ...answer, headers: { ...headers, 'content-encoding': 'gzip' } }),
   'redirects to itself': (socket) => send(socket, { status: 307, headers: { location: '/' }, body: Buffer.alloc(0) }),
   'redirects to nowhere': (socket) =>

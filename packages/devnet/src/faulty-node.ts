@@ -78,7 +78,7 @@ function sendReply(response: ServerResponse, { status = 200, headers, body, stal
   else response.end(body)
 }
 
-/** Tests write `"id":1` into their answers, whatever the id of the question is. */
+/** Answers in tests contain `"id":1`; this replaces it with the id of the request. */
 function withId(body: string, id: unknown): string {
   return id === undefined ? body : body.replace(/"id":1(?=[,}])/, `"id":${JSON.stringify(id)}`)
 }

@@ -44,7 +44,7 @@ export async function startFaultyProxy(target: string): Promise<FaultyProxy> {
   let last: WireAnswer | null = null
   const plans: { pattern: RegExp; next: () => Fault | null | undefined }[] = []
 
-  /** A plan that is used up returns undefined. */
+  /** An exhausted plan returns undefined. */
   function faultFor(...texts: string[]): Fault | null {
     for (const { pattern, next } of plans) {
       const fault = texts.some((text) => pattern.test(text)) ? next() : undefined
@@ -83,7 +83,7 @@ export async function startFaultyProxy(target: string): Promise<FaultyProxy> {
   }
 }
 
-/** As it came, with the host that the client named: signatures cover it. */
+/** Forwards the request unchanged, with the client's Host header, which signatures cover. */
 async function forward(
   target: string,
   { request, body }: { request: IncomingMessage; body: Buffer },

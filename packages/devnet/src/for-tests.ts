@@ -1,4 +1,4 @@
-// Set-ups that are named where tests are declared, and exist while these run.
+// Fixtures that are named where tests are declared, and exist while these run.
 
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
 
@@ -30,7 +30,7 @@ function madeBy<T extends object>(
     await ends.find((end) => typeof end === 'function')?.()
   })
   const existing = (): T => {
-    if (!made) throw new Error('it exists only while tests run')
+    if (!made) throw new Error('this fixture exists only while tests run')
     return made
   }
   return new Proxy({} as T, {

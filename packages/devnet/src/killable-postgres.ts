@@ -13,7 +13,7 @@ import { binariesFor, unprivilegedAccount } from './postgres-server.ts'
 
 export interface KillablePostgres {
   url: string
-  /** As `kill -9` of the server: its sessions end with it, and it recovers at the next start. */
+  /** Like `kill -9` of the server: its sessions end with it, and it recovers at the next start. */
   kill(): void
   /** Resolves when it accepts connections. */
   start(): Promise<void>
@@ -22,8 +22,8 @@ export interface KillablePostgres {
 
 /**
  * A shell runs the server and does what it reads: `kill` or `start`. When its standard input closes, because this
- * process ended in any way, it stops the server and removes its folder. A commit is in the kernel's hands before it is
- * answered, which is enough for a server that is killed on a machine that goes on.
+ * process ended in any way, it stops the server and removes its folder. A commit reaches the kernel before it is
+ * acknowledged, which is enough when the server is killed and the machine keeps running.
  */
 const serverScript = `
 trap 'cd /; rm -rf "$FOLDER"' EXIT
@@ -86,7 +86,7 @@ export async function startKillablePostgres(): Promise<KillablePostgres> {
   }
 }
 
-/** The next line that says how a start went. */
+/** The next log line that shows how a start ended. */
 function watchLog(output: Readable): { next(): Promise<string> } {
   let text = ''
   let waiting: PromiseWithResolvers<string> | null = null

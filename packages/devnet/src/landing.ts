@@ -1,5 +1,5 @@
 /**
- * When a transaction is on a local chain.
+ * When a transaction lands on a local chain.
  *
  * `later`, as on a real chain: the node answers first, the transaction lands together with others in one of the next
  * slots or blocks, and becomes final after more of them. The chain moves with the clock, and by one slot or block between

@@ -19,7 +19,7 @@ export interface LocalChains {
   variables: Variables
   /** The settings of an agent service that uses them. */
   agentVariables: Variables
-  /** Lands what was sent to either chain, and makes it final. */
+  /** Lands all transactions that were sent to either chain, and makes them final. */
   settle(): Promise<void>
   stop(): Promise<void>
 }
@@ -32,13 +32,13 @@ export interface LocalChainsOptions {
   stateFolder?: string
   /** File with the real program of the attestation registry; without it the primary chain uses a stand-in. */
   registryProgram?: string
-  /** Starts before the EVM chain has its blocks again; requests to it wait. */
+  /** Starts before the EVM chain has rebuilt its blocks; requests to it wait. */
   replayInBackground?: boolean
   /** Unix milliseconds. */
   now?: () => number
-  /** `later` unless given. */
+  /** `later` by default. */
   landing?: Landing
-  /** What is sold for, unless given. The primary chain has the tokens of that in any case. */
+  /** The built-in assets by default. The primary chain always has the tokens of those. */
   assets?: readonly Asset[]
 }
 
@@ -104,7 +104,7 @@ export async function startLocalChains(options: LocalChainsOptions = {}): Promis
   }
 }
 
-/** Where the tokens are that only a setting names. */
+/** The setting with the addresses of tokens that have none built in. */
 function addressSettings(assets: readonly Asset[], tokens: readonly Token[]): Variables {
   const mints = new Map(Object.entries(MINTS).map(([ticker, { mint }]) => [ticker, mint]))
   const contracts = new Map(tokens.map(({ ticker, address }) => [ticker, address]))

@@ -15,16 +15,16 @@ import { sqlitePath } from '@svc/database/server-identity'
 import { Kysely, sql } from 'kysely'
 import { type PostgresServer, sharedPostgresAt } from './postgres-server.ts'
 
-/** By URL: gateways that start at the same time on the same database wait for the one copy. */
+/** By URL: gateways that start together on one database wait for the same copy. */
 const copies = new Map<string, Promise<void>>()
 
-/** Applies the migrations to a database that is still empty. Any other is left as it is, for `openDatabase` to migrate. */
+/** Applies the migrations to an empty database. Leaves any other unchanged, for `openDatabase` to migrate. */
 export async function migrateByCopy(url: string, migrations: Migrations): Promise<void> {
   const earlier = copies.get(url)
   const copy = earlier ?? (dialectNameOf(url) === 'sqlite' ? copySqlite : copyPostgres)(url, migrations)
   copies.set(url, copy)
   await copy
-  // Two that go on in step would each wait for the other's transaction on SQLite, which blocks the process.
+  // On SQLite, two callers that continue in lockstep would wait for each other's transaction and block the process.
   if (earlier !== undefined) await setImmediate()
 }
 

@@ -1,12 +1,12 @@
-/** In what a node of a local chain differs from the chain. */
+/** How a node of a local chain differs from the chain. */
 export interface NodeFaults {
-  /** How many slots or blocks it is behind the others. */
+  /** How many slots or blocks the node is behind the others. */
   behind?: number
-  /** How many of its newest slots or blocks it has: it has forgotten all transactions before them. */
+  /** How many of the newest slots or blocks it keeps: it has pruned all earlier transactions. */
   keeps?: number
-  /** It refuses every so many requests, because there are too many of them. */
+  /** Refuses every nth request as one too many. */
   refusesEvery?: number
-  /** It has not noticed the last fork: it shows what that has left, in the slots and blocks of before. */
+  /** Missed the last fork: it still shows abandoned transactions in their old slots and blocks. */
   isOnFork?: boolean
   /** How many blocks of the EVM chain `eth_getLogs` may search at once. */
   logBlocks?: number
@@ -15,7 +15,7 @@ export interface NodeFaults {
 /** One of several nodes of a local chain. It stops with the chain. */
 export interface LocalNode {
   readonly url: string
-  /** From now on it has these faults, and no others. */
+  /** Replaces the node's faults. */
   behave(faults: NodeFaults): void
 }
 

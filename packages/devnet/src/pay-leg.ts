@@ -22,13 +22,13 @@ export interface PayableLeg {
 }
 
 export interface PayOptions {
-  /** Which of the demo payers. */
+  /** The index of a demo payer. */
   payer?: number
   /** Atomic units, where they differ from the leg's. */
   amount?: bigint
   /** The reference in the payment: by default the one that the leg asks for; null for none. */
   memo?: string | null
-  /** On the primary chain, an address that the transfer names, as wallets that read Solana Pay codes do. */
+  /** On the primary chain, an address that the transfer references, as Solana Pay wallets do. */
   reference?: string
 }
 

@@ -26,7 +26,7 @@ export function sharedPostgres(): Promise<PostgresServer> {
   return shared
 }
 
-/** The shared server where the URL leads to it, and null where it leads to another. */
+/** The shared server if the URL leads to it, otherwise null. */
 export async function sharedPostgresAt(url: string): Promise<PostgresServer | null> {
   const server = await shared
   return server && url.startsWith(server.urlOf('')) ? server : null

@@ -1,4 +1,4 @@
-// What a transaction on the local chains shows to everybody.
+// What a transaction on the local chains makes public.
 
 import type { LocalChains } from './local-chains.ts'
 import { call } from './primary-chain/dev-client.ts'

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http'
 import { ASSETS, type Asset, pricesOf } from '@svc/api/assets'
 import { startHttpServer } from './http-server.ts'
 
-/** Any other coin begins at a dollar. */
+/** Any other coin starts at one dollar. */
 const FIRST_PRICES: Readonly<Record<string, string>> = { SOL: '150.25', MON: '0.035', ETH: '3500' }
 
 export interface RateServerOptions {
@@ -15,7 +15,7 @@ export interface RateServerOptions {
   now?: () => number
   /** When set, requests need it as their bearer token. */
   apiKey?: string
-  /** Whose prices it tells; those that are sold for unless given. */
+  /** The assets that it has prices of; the built-in ones by default. */
   assets?: readonly Asset[]
 }
 
@@ -23,7 +23,7 @@ export interface RateServer {
   url: string
   readonly requestCount: number
   /** Any decimal text, negative too. `confidence` is in USD, a 2000th of the price by default. */
-  setPrice(symbol: string, usd: string, doubts?: { confidence?: string; ageSeconds?: number }): void
+  setPrice(symbol: string, usd: string, quality?: { confidence?: string; ageSeconds?: number }): void
   /** Removes the feed; a request that names it is then refused as a whole. */
   removePrice(symbol: string): void
   answerAlways(status: number, body: string): void
@@ -51,7 +51,7 @@ export async function startRateServer(options: RateServerOptions = {}): Promise<
 
   function idOf(symbol: string): string {
     const id = ids.get(symbol)
-    if (id === undefined) throw new RangeError(`no asset has the price of ${symbol}`)
+    if (id === undefined) throw new RangeError(`no asset has the price symbol ${symbol}`)
     return id
   }
 

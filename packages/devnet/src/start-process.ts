@@ -142,7 +142,7 @@ function endedEarly({ code, signal, stdout, stderr }: Ended, before: string): Er
   return new Error(`the process ended with ${code ?? signal} before ${before}:\n${stdout}${stderr}`)
 }
 
-/** The environment of a program that a test starts: these variables, and none of ours that would change what it does. */
+/** The environment of a program that a test starts: these variables, and none of ours that would affect it. */
 export function programEnvironment(variables: Variables): Record<string, string> {
   const named = PASSED_ON.map((name) => [name, process.env[name]])
   const all = [...named, ...Object.entries(variables)]

@@ -1,4 +1,4 @@
-// For tests of growth: what a service keeps.
+// For tests of growth: the tables of a service, and how many rows they have.
 
 import { type Kysely, sql } from 'kysely'
 

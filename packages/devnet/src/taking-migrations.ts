@@ -7,7 +7,7 @@ import { Kysely } from 'kysely'
 
 const TAKES_AWAY = /\b(drop|rename)\b|\balter column\b|\bset not null\b/i
 
-/** Those that take something away and do not say so, as SQLite sees them. */
+/** Migrations that drop or rename something without declaring it, as SQLite sees them. */
 export async function takingMigrations(migrations: Migrations): Promise<string[]> {
   const statements: string[] = []
   const db = new Kysely<unknown>({

@@ -40,7 +40,7 @@ async function startUnchanged(...args: string[]): Promise<string> {
   return stdout + stderr
 }
 
-it('a bundled program is made anew when one of its sources changed', async () => {
+it('a bundle is rebuilt when a source has changed', async () => {
   const program = new URL('program.ts', folder).href
   expect(await start('one')).toContain(`one ${program}\n`)
   expect(await start('second')).toContain(`second ${program}\n`)
@@ -56,19 +56,19 @@ function newestBundle(): Bundle {
   return JSON.parse(readFileSync(`${home}/newest.json`, 'utf8')) as Bundle
 }
 
-it('a bundled program is made anew when its bundle was removed', async () => {
+it('a bundle is rebuilt when it was removed', async () => {
   await start('one')
   rmSync(dirname(newestBundle().entry), { recursive: true })
   expect(await startUnchanged()).toContain('one ')
 })
 
-it('a program runs from its sources after a change that nobody bundled', async () => {
+it('a program runs from its sources while its bundle is stale', async () => {
   await start('one')
   writeFileSync(new URL('part.ts', folder), "export const part = (): string => 'changed'\n")
   expect(await startUnchanged('unbundled')).toContain('changed ')
 })
 
-it('a bundle counts as fresh only while all that can change it is the same', async () => {
+it('a bundle is fresh only while all of its inputs are unchanged', async () => {
   await start('one')
   const { inputs } = newestBundle()
   const files = [

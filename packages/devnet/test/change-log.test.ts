@@ -9,7 +9,7 @@ interface Tables {
 }
 
 forEachDatabaseInGate('a log of changes', (database) => {
-  it('T-125 names the tables that were changed, and not those whose rows came and went or that were only tried', async () => {
+  it('T-125 names the tables that changed, but none where rows came and went or a transaction was rolled back', async () => {
     const opened = await database.open<Tables>({
       first: async (db) => {
         await db.schema.createTable('people').addColumn('name', 'text').addColumn('age', 'integer').execute()

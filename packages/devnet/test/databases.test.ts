@@ -12,7 +12,7 @@ import { startProcess } from '../src/start-process.ts'
 import { writable } from '../src/writable.ts'
 
 it.each(['sqlite', 'postgres'] as const)(
-  'a fresh database (%s) is migrated by a copy, also when several start at once, and left alone when it has tables',
+  'a fresh database (%s) is migrated by a copy, even when several gateways start at once, and left alone when it has tables',
   async (dialect) => {
     let applied = 0
     const migrations: Migrations = {
@@ -42,7 +42,7 @@ it.each(['sqlite', 'postgres'] as const)(
 
     const used = await create()
     const { db, close } = await openDatabase({ url: used, migrations: {} })
-    await sql`create table of_before (a text)`.execute(writable(db))
+    await sql`create table existing (a text)`.execute(writable(db))
     await close()
     expect(await addOne(used)).toBe(1)
     expect(applied).toBe(2)

@@ -1,5 +1,5 @@
-// Checks that the checkpoint of a log is consistent with the log's previous checkpoint, and with the checkpoints that
-// others have.
+// Checks that the checkpoint of a log is consistent with its previous checkpoint, and with the checkpoints that other
+// observers have.
 
 import { equalBytes, toBase64, toHex, utf8 } from '@svc/protocol/bytes'
 import { sha256Bytes } from '@svc/protocol/sha256'

@@ -1,6 +1,6 @@
 // The keys that may sign the statements of a log: the keys that its gateway listed when it was first read, and their
-// successors by endorsement. Successors are stored once accepted, because a key that is revoked later endorses nothing
-// any more.
+// successors by endorsement. Successors are stored once accepted, because a key that is revoked later no longer
+// endorses anything.
 
 import type { Json } from '@svc/protocol/canonical'
 import { type FollowedBefore, type FollowedKeys, followKeys } from '@svc/protocol/follow-keys'

@@ -92,7 +92,7 @@ function unprovenAlarm(checkpoint: Checkpoint, last: Cosigned): NewAlarm {
     origin: checkpoint.origin,
     kind: 'unproven',
     cause: causeOf(checkpoint),
-    message: `the log signed size ${checkpoint.size}without a proof that it extends size ${last.size}`,
+    message: `the log signed size ${checkpoint.size} without a proof that it extends size ${last.size}`,
     evidence: [last.note, formatNote(checkpoint.note)],
   }
 }

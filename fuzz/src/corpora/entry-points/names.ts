@@ -40,7 +40,7 @@ function outcome(by: string, cases: readonly TextCase[], problems: string[]): Ou
   return {
     kind: `${KINDS.texts}, ${by}`,
     cases: cases.length,
-    held: cases.length - problems.length,
+    passed: cases.length - problems.length,
     problems,
     notes: [],
   }

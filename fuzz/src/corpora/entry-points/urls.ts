@@ -44,7 +44,7 @@ export async function checkUrls(
   }
   const notes = untried === 0 ? [] : [`${untried} lead to public addresses, which were judged and not called`]
   const kind = `${KINDS.urls}, fetch-and-store, mirrors and webhooks`
-  return { kind, cases: cases.length, held: cases.length - problems.length, problems, notes }
+  return { kind, cases: cases.length, passed: cases.length - problems.length, problems, notes }
 }
 
 /** The address that the URL standard finds in a URL. */

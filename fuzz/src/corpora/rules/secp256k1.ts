@@ -19,16 +19,16 @@ export function ecdsaProblem({ publicKey, message, signature, form, isValid }: E
     if (byRecovery !== isSigned(digest, text)) throw new Error('recovery and the check with a known key differ')
     return byRecovery
   }
-  if ([signature, `0x${signature}`].some(isTaken)) return `was taken as it is, in ${form}`
+  if ([signature, `0x${signature}`].some(isTaken)) return `was accepted unchanged, in ${form}`
   const numbers = form === 'DER' ? readDer(signature) : readP1363(signature)
   const given = numbers === null ? signature : numbers.map((number) => number.toString(16).padStart(64, '0')).join('')
   const taken = RECOVERIES.filter((recovery) => isTaken(given + recovery))
-  if (taken.length > 0 && isValid === false) return `was taken with the recovery ${taken}`
+  if (taken.length > 0 && isValid === false) return `was accepted with the recovery ${taken}`
   if (numbers === null || isValid !== true) return null
   const [r = 0n, s = 0n] = numbers
   // A high s is rejected by rule (ENV-03), and an r whose point is beyond the order has no one-bit recovery.
   const expected = s > N / 2n ? 0 : r < P - N ? taken.length : 2
-  return taken.length === expected ? null : `was taken with ${taken.length} recoveries, not ${expected}`
+  return taken.length === expected ? null : `was accepted with ${taken.length} recoveries, not ${expected}`
 }
 
 function readP1363(signature: string): bigint[] | null {

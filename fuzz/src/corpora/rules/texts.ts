@@ -51,21 +51,21 @@ export function textProblem({ text }: TextCase): string | null {
   for (const read of READERS) read(text)
   for (const [read, write] of DECODERS) {
     const bytes = read(text)
-    if (bytes && write(bytes) !== text) return `a decoder takes it for ${write(bytes)}`
+    if (bytes && write(bytes) !== text) return `a decoder reads it as ${write(bytes)}`
   }
   const [note, key] = [readNote(text), readKey(text)]
-  if (typeof note !== 'string' && formatNote(note) !== text) return 'is another note when it is written'
-  if (typeof key !== 'string' && formatKey(key) !== text) return 'is another key when it is written'
+  if (typeof note !== 'string' && formatNote(note) !== text) return 'changes when it is written as a note'
+  if (typeof key !== 'string' && formatKey(key) !== text) return 'changes when it is written as a key'
   return jsonProblem(text)
 }
 
 /** JSON returns the text unchanged; a lone surrogate has no canonical form, and no UTF-8. */
 function jsonProblem(text: string): string | null {
   const quoted = JSON.stringify(text)
-  if (parseStrictJson(quoted, 4 * quoted.length) !== text) return 'is another text in JSON'
+  if (parseStrictJson(quoted, 4 * quoted.length) !== text) return 'changes in JSON'
   try {
     if (canonicalJson({ [text]: text }) !== `{${quoted}:${quoted}}`) return 'has another canonical form'
-    return fromUtf8(utf8(text)) === text ? null : 'is another text in UTF-8'
+    return fromUtf8(utf8(text)) === text ? null : 'changes in UTF-8'
   } catch (error) {
     const isRefused = error instanceof CanonicalJsonError && !text.isWellFormed()
     return isRefused ? null : `has no canonical form: ${error}`

@@ -32,7 +32,7 @@ export async function addCanonical({ path, name, bytes, has, unread }: CorpusFil
   if (has(inHex)) {
     const output = hex((fromUtf8(await readFile(inHex)) ?? '').replace(/\s/g, ''))
     if (output) canonical.push({ name: `${name} in hex`, input, output: toBase64(output) })
-    else unread('its output in hex is none')
+    else unread('its output is not valid hex')
   }
   return true
 }

@@ -28,7 +28,7 @@ export function addJsonText({ path, name, bytes }: CorpusFile, { json }: Corpora
 /** An object of names and base64. */
 export function addJsonTexts({ unread }: CorpusFile, fields: Fields, { json }: Corpora): void {
   const texts = Object.entries(fields).filter(([name]) => NAMED.test(name))
-  if (texts.length === 0) unread('not a form that is known here')
+  if (texts.length === 0) unread('an unknown format')
   for (const [name, text] of texts) {
     const bytes = typeof text === 'string' ? fromBase64(text) : null
     if (bytes) json.push({ name, bytes })

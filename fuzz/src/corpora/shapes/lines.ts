@@ -32,11 +32,11 @@ export function addLines(file: CorpusFile, text: string | null, corpora: Corpora
     // A single matching line among others may be a coincidence.
     if (read.length * 2 <= lines.length) continue
     for (const { match, name: ofLine } of read) add(match as RegExpExecArray, ofLine, corpora)
-    if (read.length < lines.length) unread(`${lines.length - read.length} lines of another form`)
+    if (read.length < lines.length) unread(`${lines.length - read.length} lines in another format`)
     return
   }
   const isStrings = STRINGS.test(path) && !ABOUT.test(basename(path)) && lines.length > 0
-  if (!isStrings) return void unread('not a form that is known here')
+  if (!isStrings) return void unread('an unknown format')
   addTexts(
     lines.map(({ line, number }) => ({ name: `${name} line ${number}`, text: line })),
     corpora,

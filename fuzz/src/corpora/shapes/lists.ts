@@ -15,7 +15,7 @@ export function addList({ name, unread }: CorpusFile, entries: readonly unknown[
     if (!addEntry(`${name} ${i}`, entry, corpora)) unknown++
   }
   if (entries.length === 0) unread('an empty list')
-  if (unknown > 0) unread(`${unknown} entries of no form that is known here`)
+  if (unknown > 0) unread(`${unknown} entries in an unknown format`)
 }
 
 function addEntry(name: string, entry: unknown, corpora: Corpora): boolean {

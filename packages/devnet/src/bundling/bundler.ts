@@ -1,11 +1,11 @@
-// Programs with all that they import as few files of JavaScript: for this checkout (make-bundle.ts), or to be taken
-// elsewhere (scripts/build-production.ts).
+// Bundles programs with all their imports into a few JavaScript files: for this checkout (make-bundle.ts), or for
+// another machine (scripts/build-production.ts).
 
 import { type OutputChunk, type Plugin, rolldown } from 'rolldown'
 
 export type { OutputChunk, Plugin }
 
-/** Left where they are: packages with native code, that read files of their own, or that few gateways load. */
+/** Packages outside the bundle: they have native code, read their own files, or are loaded by few gateways. */
 const EXTERNAL = [
   /\.node$/,
   /^@node-rs\/crc32$/,
@@ -20,11 +20,11 @@ const EXTERNAL = [
 ]
 
 export interface BundleOptions {
-  /** Where each program is, by the name of its file. */
+  /** The path of each program, by file name. */
   input: Record<string, string>
   /** Folder of the bundle. */
   dir: string
-  /** JavaScript of where a source was: files beside it, such as threads and pages, are found there. */
+  /** A JavaScript expression for the URL of a source, beside which its threads and pages are found. */
   urlOf(source: string): string
   /** The same for CommonJS, as `__filename` and `__dirname`. */
   pathOf(source: string): string
@@ -43,7 +43,7 @@ export async function writeBundle({ input, dir, urlOf, pathOf, plugins }: Bundle
     dir,
     sourcemap: true,
     sourcemapExcludeSources: true,
-    // Node keeps the text of what it loads in memory: without comments and indentation that is a third less.
+    // Node keeps loaded source text in memory: removing comments and indentation saves a third.
     minify: { compress: false, mangle: false, codegen: { asciiOnly: true } },
     entryFileNames: '[name].mjs',
     chunkFileNames: '[name]-[hash].mjs',
@@ -52,7 +52,7 @@ export async function writeBundle({ input, dir, urlOf, pathOf, plugins }: Bundle
   return output.filter((file) => file.type === 'chunk')
 }
 
-/** Lines of packages have no origin: they would be most of the map, which takes memory once it is read. */
+/** Lines of packages are left out: they would be most of the source map, which uses memory once loaded. */
 function keepPlaces(urlOf: BundleOptions['urlOf'], pathOf: BundleOptions['pathOf']): Plugin {
   return {
     name: 'keep-places',

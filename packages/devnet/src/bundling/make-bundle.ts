@@ -1,4 +1,4 @@
-// `node make-bundle.ts <program>`: the program with all it imports as few files of JavaScript.
+// `node make-bundle.ts <program>`: bundles the program and its imports into a few JavaScript files.
 
 import {
   existsSync,
@@ -25,10 +25,10 @@ const BUNDLER = ['./bundler.ts', './make-bundle.ts', '../../../service/src/progr
   fileURLToPath(new URL(file, import.meta.url)),
 )
 
-/** A process that still runs a bundle that was replaced may load more of it, or be replaced itself. */
+/** A process that still runs a replaced bundle may load more files of it. */
 const KEEP_MS = 7 * 86_400_000
 
-/** Before the file is read: one that changes meanwhile makes the bundle stale, never wrong. */
+/** Records the state of each source before it is read: a change in between makes the bundle stale, never wrong. */
 const noteInputs: Plugin = {
   name: 'note-inputs',
   load(id) {
@@ -54,7 +54,7 @@ const newest: Bundle = { entry: `${folder}/program.mjs`, inputs }
 writeFileSync(`${folder}/newest.json`, JSON.stringify(newest))
 renameSync(`${folder}/newest.json`, `${home}/newest.json`)
 
-/** They say which file an import of a workspace means. */
+/** Manifests decide which file an import of a workspace resolves to. */
 function manifests(): string[] {
   const root = `${ROOT}package.json`
   const { workspaces } = JSON.parse(readFileSync(root, 'utf8')) as { workspaces: string[] } // npm checks it

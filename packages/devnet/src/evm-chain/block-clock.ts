@@ -29,7 +29,7 @@ export function createBlockClock(now: () => number): BlockClock {
     increase([by]) {
       const step = typeof by === 'string' || typeof by === 'number' ? Number(by) : Number.NaN
       if (!Number.isSafeInteger(step) || step < 0) {
-        throw invalidParams('evm_increaseTime: wants a whole number of seconds, 0 or more')
+        throw invalidParams('evm_increaseTime: expected a whole number of seconds, 0 or more')
       }
       shift += step
       return String(shift)

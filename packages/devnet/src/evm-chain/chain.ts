@@ -16,22 +16,25 @@ import { CALLS, CHANGES, REFUSED, resolveTags, SENDS } from './methods.ts'
 export type EvmChain = {
   /** Seconds. */
   genesisTime: number
-  /** Once the blocks of the journal are there again; requests wait for it. Rejects when they cannot be made. */
+  /** Resolves once the blocks of the journal are rebuilt; requests wait for it. Rejects when they cannot be rebuilt. */
   replayed: Promise<void>
   request(request: { method: string; params?: readonly unknown[] }): Promise<unknown>
-  /** The same of the blocks that the last fork has left, which nothing changes any more. */
+  /** Like `request`, on the blocks that the last fork abandoned, which no longer change. */
   requestOnFork(request: { method: string; params?: readonly unknown[] }): Promise<unknown>
   /** Of the newest block. */
   height(): number
   /** How many blocks `finalized` is below the newest. */
   depth: number
-  /** Lands what was sent, and makes it final. */
+  /** Lands all transactions that were sent, and makes them final. */
   settle(): Promise<void>
-  /** From now on no block is made but those that a test asks for; `evm_setAutomine` does the same. */
+  /** Stops making blocks, except those that a test requests; `evm_setAutomine` does the same. */
   hold(): void
   /** Ends `hold`. */
   resume(): void
-  /** Leaves the blocks that are not final. What they held lands again, in other blocks; what is dropped, if it is sent again. */
+  /**
+   * Abandons the blocks that are not final. Their transactions land again in other blocks; dropped ones must be sent
+   * again.
+   */
   fork(options?: { drop?: readonly string[] }): Promise<void>
   close(): Promise<void>
 }
@@ -41,20 +44,20 @@ export type ChainOptions = {
   stateFile?: string
   /** Unix milliseconds, for block timestamps. */
   now?: () => number
-  /** `later` unless given. */
+  /** `later` by default. */
   landing?: Landing
-  /** Whose chain it is; that of `EVM` unless given. */
+  /** The network whose chain it is; `EVM` by default. */
   network?: EvmNetwork
-  /** What the faucet knows; those that are sold for unless given. */
+  /** The tokens of the faucet; by default those of the built-in assets. */
   tokens?: readonly Token[]
 }
 
-/** How many blocks `finalized` is below the head where transactions land later, as on chain 143. */
+/** How many blocks `finalized` is below the head when transactions land later, as on chain 143. */
 export const FINALITY_DEPTH = 2
 
 type Head = { number: number; hash: Hash; time: number }
 
-/** A change, its result, and the block that the chain had then. */
+/** A change, its result, and the number of the head after it. */
 type Made = Omit<Entry, 'head'> & { result: unknown; block: number }
 
 export async function openChain(options: ChainOptions): Promise<EvmChain> {
@@ -72,7 +75,7 @@ export async function openChain(options: ChainOptions): Promise<EvmChain> {
   let newestFilled = -depth
   let isHeld = false
   let isBlockDue = false
-  /** What made the blocks, for forks. */
+  /** The changes that made the blocks, for forks. */
   let made: Made[] = []
   let abandoned: { engine: Engine; head: Head } | null = null
   const clock = createBlockClock(now)
@@ -134,7 +137,7 @@ export async function openChain(options: ChainOptions): Promise<EvmChain> {
       if (isClosed) return
       if (parent !== head.hash) {
         const where = `${stateFile}, line ${index + 2}`
-        throw new Error(`${where}, was written on other blocks than this version makes: move the file away.`)
+        throw new Error(`${where}, was written on blocks that this version does not make: move the file away.`)
       }
       // A request that failed before fails again, and changes nothing.
       await execute(method, params, time).catch(() => undefined)
@@ -142,7 +145,7 @@ export async function openChain(options: ChainOptions): Promise<EvmChain> {
     if (landing === 'later') await change('evm_setAutomine', [false])
   }
 
-  /** What happens on the chain before it answers a request. */
+  /** Moves the chain before it answers a request. */
   async function pass(method: string): Promise<void> {
     const present = clock.present(head.time)
     if (!isHeld) {
@@ -151,7 +154,7 @@ export async function openChain(options: ChainOptions): Promise<EvmChain> {
       else if (isBlockDue && waitingSince !== null) await change('evm_mine', [])
       else if (isBlockDue && !isFinal()) await change('evm_mine', [], present)
     }
-    // A client that sends a transaction and asks for it does not find it yet.
+    // A client that asks for a transaction right after sending it does not find it yet.
     isBlockDue = !SENDS.has(method)
   }
 
@@ -168,9 +171,10 @@ export async function openChain(options: ChainOptions): Promise<EvmChain> {
     await finalize()
   }
 
-  /** The newest blocks are gone; one without transactions replaces them. */
+  /** Removes the newest blocks; one without transactions replaces them. */
   async function fork(drop: readonly unknown[]): Promise<void> {
-    if (journal || landing === 'at once') throw new Error('Only a chain in memory that lands later forks')
+    if (journal || landing === 'at once')
+      throw new Error('Only a chain in memory that lands transactions later can fork')
     const target = Math.max(1, head.number - depth)
     const first = made.findIndex(({ block }) => block > target)
     const kept = made.slice(0, first === -1 ? made.length : first)
@@ -196,7 +200,7 @@ export async function openChain(options: ChainOptions): Promise<EvmChain> {
     return hash
   }
 
-  /** With a time, a block does not take the pinned one. */
+  /** A given time takes precedence over the pinned one. */
   async function change(method: string, params: readonly unknown[], given?: number): Promise<unknown> {
     const time = given ?? clock.next(head.time)
     const { hash } = head
@@ -218,7 +222,7 @@ export async function openChain(options: ChainOptions): Promise<EvmChain> {
     return result
   }
 
-  /** A block may have taken transactions of the pool. Chain 143 charges them for the gas that they were allowed to use. */
+  /** Accounts for pool transactions in a new block. Chain 143 charges the gas limit, not the gas used. */
   async function fill(number: number): Promise<void> {
     const { transactions } = (await engine.request('eth_getBlockByNumber', [numberToHex(number), true])) as Block
     // Transactions may wait for others of their account.

@@ -5,14 +5,14 @@ import compiled from './contracts/compiled.json' with { type: 'json' }
 
 export type Token = { ticker: string; address: Address; decimals: number; code: Hex }
 
-/** What the first block has. It stays as it is: chains that were kept are replayed on it. */
+/** The code in the first block. It must not change: stored chains are replayed on it. */
 const GENESIS_CODE: ReadonlyMap<string, string> = new Map([
   ['USDC', compiled.Usdc.code],
   ['USDT0', compiled.Usdt0.code],
   ['WETH', compiled.Weth.code],
 ])
 
-/** The tokens that are declared on a network. Those that have an address there have it here as well, since wallets sign for it. */
+/** The tokens declared on a network. They keep their address there, if they have one, because wallets sign for it. */
 export function tokensOf(assets: readonly Asset[], network: EvmNetwork = EVM): Token[] {
   const tokens = assets.filter((asset) => asset.network === network && !isCoin(asset))
   return tokens.map(({ ticker, decimals, address }) => ({
@@ -23,13 +23,13 @@ export function tokensOf(assets: readonly Asset[], network: EvmNetwork = EVM): T
   }))
 }
 
-/** The tokens that are sold for. */
+/** The tokens of the built-in assets. */
 // fromEntries returns plain strings.
 export const TOKENS = Object.fromEntries(tokensOf(ASSETS).map((token) => [token.ticker, token])) as Readonly<
   Record<Exclude<TickerOn<'evm'>, 'MON'>, Token>
 >
 
-/** On every chain it has those of `EVM`, at the addresses that they have there. */
+/** The first block of every chain has the tokens of `EVM`, at their addresses there. */
 export function isOfGenesis({ ticker, address }: Token): boolean {
   return GENESIS_CODE.has(ticker) && Object.values(TOKENS).some((token) => token.address === address)
 }
@@ -38,7 +38,7 @@ function madeUpAddress(ticker: string): Hex {
   return slice(keccak256(stringToHex(`svc dev token ${ticker}`)), -20)
 }
 
-/** `Token.sol` reads what stands behind its code. */
+/** `Token.sol` reads the values that follow its code. */
 function codeOf(ticker: string, decimals: number): Hex {
   return concat([hex(compiled.Token.code), numberToHex(decimals, { size: 32 }), stringToHex(ticker, { size: 32 })])
 }
@@ -60,7 +60,7 @@ export const FIXTURES = {
   },
 } as const
 
-/** Takes the place of USDC, whose balances it keeps, with `hardhat_setCode`. */
+/** Replaces the code of USDC by `hardhat_setCode`; the balances stay. */
 export const BLOCKING_USDC = {
   code: hex(compiled.BlockingUsdc.code),
   abi: parseAbi([

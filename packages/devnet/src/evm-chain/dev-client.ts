@@ -6,8 +6,8 @@ import { coinGrant } from './faucet.ts'
 
 type Faucet = { Method: 'dev_faucet'; Parameters: unknown[]; ReturnType: Hash }
 
-/** More questions than a transaction takes to land, if it does at all. */
-const MAX_QUESTIONS = 10
+/** More polls than a transaction takes to land, if it does at all. */
+const MAX_POLLS = 10
 
 /**
  * A stock viem client that reads, signs for one account, and controls the chain (mine, setNextBlockTimestamp, …). It
@@ -28,7 +28,7 @@ export function connectAs(account: DevAccount, url: string, network: EvmNetwork 
     .extend((client) => {
       async function landed(sending: Promise<Hash>): Promise<Hash> {
         const hash = await sending
-        for (let asked = 0; asked < MAX_QUESTIONS; asked++)
+        for (let asked = 0; asked < MAX_POLLS; asked++)
           if (await client.request({ method: 'eth_getTransactionReceipt', params: [hash] })) break
         return hash
       }

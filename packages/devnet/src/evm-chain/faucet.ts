@@ -19,7 +19,7 @@ const MAX_AMOUNT = 1_000_000_000
 export function faucetTransaction(params: readonly unknown[], assets: readonly Grantable[]): UnsignedTransaction {
   const [address, ticker, amount] = params
   if (params.length !== 3)
-    throw invalid('wants three parameters [address, asset, amount], e.g. ["0x…", "USDC", "25.5"]')
+    throw invalid('expected three parameters [address, asset, amount], e.g. ["0x…", "USDC", "25.5"]')
   if (typeof address !== 'string' || !isAddress(address, { strict: false })) {
     throw invalid('address must be 0x and 40 hex digits')
   }

@@ -50,7 +50,8 @@ async function answerBody(chain: Node, request: IncomingMessage): Promise<unknow
 }
 
 async function answerOne(chain: Node, request: unknown): Promise<unknown> {
-  if (!isRequest(request)) return failure(null, invalidRequest('wants jsonrpc "2.0", id, method and a list of params'))
+  if (!isRequest(request))
+    return failure(null, invalidRequest('expected jsonrpc "2.0", id, method and a list of params'))
   const { id, method, params = [] } = request
   try {
     return { jsonrpc: '2.0', id, result: await chain.request({ method, params }) }

@@ -39,8 +39,8 @@ export const REFUSED: ReadonlyMap<string, string> = new Map([
 
 /**
  * EDR calls its newest block final. With a depth, `finalized` means that many blocks below the head and `safe` one
- * below, as chain 143 distinguishes proposed, voted and finalized blocks. For a node that is behind, the head is another
- * than EDR's.
+ * below, as chain 143 distinguishes proposed, voted and finalized blocks. For a node that is behind, the head is not
+ * EDR's.
  */
 export function resolveTags(
   params: readonly unknown[],

@@ -7,13 +7,13 @@ import { resolveTags } from './methods.ts'
 type Placed = { blockNumber?: string | null; number?: string | null }
 type Filter = { fromBlock?: string; toBlock?: string }
 
-/** Answers that tell of one block, or of a transaction in it. */
+/** Methods whose answer describes one block, or a transaction in it. */
 const PLACED = /^eth_(?:getTransactionReceipt|getTransactionByHash|getBlockBy(?:Number|Hash))$/
 
-/** What a node on a fork answers from there. */
+/** Methods that a node on a fork answers from that fork. */
 const READS = /^eth_(?:get|call|blockNumber)/
 
-/** Answers requests as a node that is behind, on a fork, has forgotten, or searches few blocks. */
+/** Answers requests like a node that is behind, on a fork, pruned, or limited in the blocks that it searches. */
 export function nodeOf(chain: EvmChain, faults: () => NodeFaults): Pick<EvmChain, 'request'> {
   const { depth } = chain
   return {
@@ -33,7 +33,7 @@ export function nodeOf(chain: EvmChain, faults: () => NodeFaults): Pick<EvmChain
       if (!PLACED.test(method) || answer === null) return answer
       const { blockNumber, number } = answer as Placed
       const height = blockNumber ?? number
-      // One that waits in the pool is known to the nodes that keep up.
+      // Only nodes that are not behind know a transaction in the pool.
       const isKnown = height == null ? behind === 0 : Number(height) <= head && Number(height) >= first
       return isKnown ? answer : null
     },

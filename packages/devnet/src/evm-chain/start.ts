@@ -14,7 +14,7 @@ export type EvmChainOptions = ChainOptions & {
   /** 0 takes any free port. */
   port: number
   host?: string
-  /** Starts before the blocks of the journal are made again, which takes a millisecond for each; requests wait. */
+  /** Starts before the blocks of the journal are rebuilt, which takes a millisecond each; requests wait. */
   replayInBackground?: boolean
 }
 
@@ -26,7 +26,7 @@ export type RunningEvmChain = {
   stop(): Promise<void>
 }
 
-/** Tokens that the first block has not, so that chains that were kept can be replayed on it. Makes no block. */
+/** Adds tokens that the first block lacks, so that stored chains can be replayed on it. Makes no block. */
 async function addTokens({ request }: EvmChain, tokens: readonly Token[]): Promise<void> {
   for (const { address, decimals, code } of tokens.filter((token) => !isOfGenesis(token))) {
     if ((await request({ method: 'eth_getCode', params: [address, 'latest'] })) === code) continue
@@ -37,7 +37,7 @@ async function addTokens({ request }: EvmChain, tokens: readonly Token[]): Promi
   }
 }
 
-/** Of `balanceOf` in `Erc20.sol`, which is its second variable. */
+/** The storage slot in `balanceOf`, the second variable of `Erc20.sol`. */
 function balanceSlot(owner: Address): Hex {
   return keccak256(encodeAbiParameters([{ type: 'address' }, { type: 'uint256' }], [owner, 1n]))
 }

@@ -53,7 +53,7 @@ export interface PrimaryChain {
   account(address: Address, view: View): Account | null
   programAccounts(program: Address, view: View): Account[]
   transaction(signature: string): TransactionRecord | undefined
-  /** A transaction as it was before the last fork, which has moved or dropped it. */
+  /** A transaction as it was before the last fork, which moved or dropped it. */
   leftByFork(signature: string): TransactionRecord | undefined
   /** In the order of their slots. */
   transactions(): readonly PastTransaction[]
@@ -63,7 +63,7 @@ export interface PrimaryChain {
   isBlockhashValid(blockhash: string, view: View): boolean
   /** Why the chain would refuse a transaction at `view`; null when it would not. */
   refusal(wire: WireTransaction, view: View): TransactionError | null
-  /** Takes a transaction, which lands as `Landing` says. */
+  /** Accepts a transaction, which lands according to `Landing`. */
   send(wire: WireTransaction): void
   /** Runs a transaction at once, in a slot of its own. */
   submit(wire: WireTransaction): TransactionRecord | { dropped: TransactionError }
@@ -74,15 +74,18 @@ export interface PrimaryChain {
   advanceTime(milliseconds: number): void
   /** Skips so many blocks that every blockhash issued so far has expired, for reads at any commitment. */
   expireBlockhashes(): void
-  /** What nodes call before they answer a request. */
+  /** Nodes call this before they answer a request. */
   pass(method: string): void
-  /** Lands what was sent, and makes it final. */
+  /** Lands all transactions that were sent, and makes them final. */
   settle(): void
-  /** From now on only the clock moves the chain. */
+  /** Lets only the clock move the chain. */
   hold(): void
   /** Ends `hold`. */
   resume(): void
-  /** Leaves the slots that are not final. What they held lands again, in later slots; what is dropped, if it is sent again. */
+  /**
+   * Abandons the slots that are not final. Their transactions land again in later slots; dropped ones must be sent
+   * again.
+   */
   fork(options?: { drop?: readonly string[] }): void
   close(): void
 }
@@ -149,7 +152,7 @@ export function createChain(options: ChainOptions): PrimaryChain {
     for (const wire of pool.take()) run(wire, slot)
   }
 
-  /** The slot after the one in which the pool's oldest transaction was sent has come by the clock. */
+  /** Lands the pool once the clock has reached the slot after the one in which its oldest transaction was sent. */
   function landByClock(): void {
     const time = pool.since() + SLOT_MS
     if (!pool.isEmpty() && timeline.time() >= time) land({ slot: timeline.slotAt(time), time })
@@ -209,7 +212,7 @@ export function createChain(options: ChainOptions): PrimaryChain {
     pass(method) {
       landByClock()
       if (isSlotDue && !isHeld) land(addSlot())
-      // A client that sends a transaction and asks for it does not find it yet.
+      // A client that asks for a transaction right after sending it does not find it yet.
       isSlotDue = options.landing === 'later' && method !== 'sendTransaction'
     },
     settle() {
@@ -234,7 +237,7 @@ export function createChain(options: ChainOptions): PrimaryChain {
   }
 }
 
-/** How far a node may be behind that reads accounts. */
+/** How many slots a node that reads accounts may be behind. */
 const SLOTS_REMEMBERED = 150
 
 function wireOf({ wire }: TransactionRecord): WireTransaction {

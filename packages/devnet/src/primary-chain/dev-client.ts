@@ -80,11 +80,11 @@ export async function send(
   return signature
 }
 
-/** More questions than a transaction takes to be confirmed, if it lands at all. */
-const MAX_QUESTIONS = 10
+/** More polls than a transaction takes to be confirmed, if it lands at all. */
+const MAX_POLLS = 10
 
 async function untilConfirmed(rpc: Rpc, signature: Signature): Promise<void> {
-  for (let asked = 0; asked < MAX_QUESTIONS; asked++) {
+  for (let asked = 0; asked < MAX_POLLS; asked++) {
     const [status] = (await rpc.getSignatureStatuses([signature]).send()).value
     if (status && status.confirmationStatus !== 'processed') return
   }

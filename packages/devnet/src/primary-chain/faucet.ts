@@ -37,7 +37,7 @@ export const faucetMethods: Methods = {
     const token = TOKEN_ASSETS.find((name) => name === asset)
     const amount = amountAt(params, 2, token ? MINTS[token].decimals : coin.decimals)
     const record = token ? await giveTokens(chain, to, token, amount) : giveSol(chain, to, amount)
-    // Wallets go by confirmed blocks.
+    // Wallets read confirmed blocks.
     chain.settle()
     return record.signature
   },
@@ -50,7 +50,7 @@ function amountAt(params: Params, index: number, decimals: number): bigint {
   const match = typeof text === 'string' ? /^(\d+)(?:\.(\d+))?$/.exec(text) : null
   if (!match) throw invalidParams(`${USAGE}: amount must be a decimal number in display units, such as "1.5"`)
   const fraction = (match[2] ?? '').replace(/0+$/, '')
-  if (fraction.length > decimals) throw invalidParams(`${USAGE}: this asset has ${decimals} decimals, give no more`)
+  if (fraction.length > decimals) throw invalidParams(`${USAGE}: this asset has at most ${decimals} decimals`)
   const amount = BigInt(match[1] + fraction.padEnd(decimals, '0'))
   if (amount === 0n || amount > U64_MAX) throw invalidParams(`${USAGE}: amount must be above 0 and fit in 64 bits`)
   return amount

@@ -36,7 +36,7 @@ export function createFront(chain: () => PrimaryChain, isRefused = () => false) 
     }
     if (isRefused()) return send(response, 429, 'text/plain', 'Too many requests')
     const body = await readBody(request, MAX_BODY_BYTES)
-    if (body === null) return send(response, 413, 'text/plain', `A request may have ${MAX_BODY_BYTES} bytes\n`)
+    if (body === null) return send(response, 413, 'text/plain', `A request may have at most ${MAX_BODY_BYTES} bytes\n`)
     send(response, 200, 'application/json; charset=utf-8', await answerBody(chain(), body))
   }
 }

@@ -17,9 +17,9 @@ import {
 } from './dev-accounts.ts'
 
 const SOL = 1_000_000_000n
-/** Of each token unless it is dear. */
+/** The balance of a payer in each token, unless it is expensive. */
 const PAYER_TOKENS = 1_000_000n
-const PAYER_DEAR_TOKENS: Partial<Record<TokenAsset, bigint>> = { WETH: 1_000n }
+const PAYER_EXPENSIVE_TOKENS: Partial<Record<TokenAsset, bigint>> = { WETH: 1_000n }
 
 const TREASURIES = [TREASURY, AGENT_TREASURY]
 
@@ -44,7 +44,7 @@ function loadMemoV4(svm: LiteSVM) {
 
 async function addAsset(svm: LiteSVM, asset: TokenAsset) {
   const { mint, decimals } = MINTS[asset]
-  const perPayer = (PAYER_DEAR_TOKENS[asset] ?? PAYER_TOKENS) * 10n ** BigInt(decimals)
+  const perPayer = (PAYER_EXPENSIVE_TOKENS[asset] ?? PAYER_TOKENS) * 10n ** BigInt(decimals)
   const data = getMintEncoder().encode({
     mintAuthority: some(MINT_AUTHORITY.address),
     supply: perPayer * BigInt(DEMO_PAYERS.length),

@@ -1,4 +1,4 @@
-// What the journal says about the chain, line by line.
+// The lines of the journal.
 
 import { type Address, address, lamports } from '@solana/kit'
 import type { IssuedBlockhash } from './timeline.ts'

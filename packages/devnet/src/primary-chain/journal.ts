@@ -12,7 +12,7 @@ export interface Journal {
 
 export const NO_JOURNAL: Journal = { append() {}, close() {} }
 
-/** So many lines are read faster than a snapshot is written. */
+/** Reading this many lines is faster than writing a snapshot. */
 const LINES_WITHOUT_SNAPSHOT = 100
 
 /**

@@ -2,7 +2,7 @@ import type { NodeFaults } from '../node-faults.ts'
 import type { PrimaryChain } from './chain.ts'
 import { COMMITMENTS, SLOT_MS } from './timeline.ts'
 
-/** The chain as a node sees it that is behind, on a fork, or has forgotten. */
+/** The chain as seen by a node that is behind, on a fork, or pruned. */
 export function nodeOf(chain: PrimaryChain, faults: () => NodeFaults): PrimaryChain {
   const view: PrimaryChain['view'] = (commitment) => {
     const { behind = 0 } = faults()

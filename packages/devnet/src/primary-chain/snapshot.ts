@@ -1,4 +1,4 @@
-// What the lines of a journal add up to, and the file that keeps it between starts.
+// The state that the lines of a journal add up to, and the file that keeps it between starts.
 
 import { hash } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, readFileSync, readSync, renameSync, writeFileSync } from 'node:fs'
@@ -47,9 +47,9 @@ type IndexedTransaction = [
 
 interface Snapshot extends Omit<Past, 'transactions'> {
   format: typeof FORMAT
-  /** How much of the journal it sums up. */
+  /** How much of the journal the snapshot covers. */
   end: { bytes: number; lines: number }
-  /** Of the end of that part. */
+  /** The digest of the last bytes of that part. */
   digest: string
   transactions: IndexedTransaction[]
 }
@@ -107,7 +107,7 @@ export function createSummary(snapshot: Snapshot | null) {
   }
 }
 
-/** Null when there is none, or when it is not one of this journal. */
+/** Null when there is none, or when it belongs to another journal. */
 export function readSnapshot(file: string, journal: number): Snapshot | null {
   try {
     const snapshot = parseJson(readFileSync(file, 'utf8')) as Snapshot // written below, or refused
@@ -135,7 +135,7 @@ function digestUpTo(journal: number, end: number): string {
   return hash('sha256', bytesAt(journal, start, end - start))
 }
 
-/** Throws where the file ends before. */
+/** Throws when the file ends earlier. */
 export function bytesAt(descriptor: number, offset: number, length: number): Buffer {
   const bytes = Buffer.alloc(length)
   for (let read = 0; read < length; ) {

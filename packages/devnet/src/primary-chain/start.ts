@@ -14,14 +14,14 @@ import { createSubscriptions } from './subscriptions.ts'
 export interface PrimaryChainOptions {
   /** 0 takes any free port. It serves websockets, too. */
   readonly port: number
-  /** Serves the same. Stock clients look for websockets one port above the one they are given. */
+  /** A second port that serves the same. Stock clients look for websockets one port above the one they are given. */
   readonly webSocketPort?: number
   readonly host?: string
   /** File that keeps the chain between starts; without it the chain is in memory only. */
   readonly stateFile?: string
-  /** `later` unless given. */
+  /** `later` by default. */
   readonly landing?: Landing
-  /** Whose chain it is; that of `PRIMARY` unless given. */
+  /** The network whose chain it is; `PRIMARY` by default. */
   readonly network?: SolanaNetwork
   /** File with the registry's real program; without it the chain uses a stand-in. */
   readonly registryProgram?: string

@@ -19,7 +19,7 @@ import {
 import { accountsOf } from './methods/transactions.ts'
 import type { Commitment } from './timeline.ts'
 
-/** Returns what there is to tell since the last time. */
+/** Returns the notifications since the last call. */
 type Watch = () => readonly unknown[]
 
 interface Subscription {
@@ -112,14 +112,14 @@ function countUpTo(chain: PrimaryChain, commitment: Commitment): number {
   return chain.transactions().findLastIndex(({ slot }) => slot <= view.slot) + 1
 }
 
-const LOOK_EVERY_MS = 50
+const POLL_EVERY_MS = 50
 
 export interface Subscriptions {
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void
   stop(): void
 }
 
-/** The chain has no events, because it moves with the clock and with requests: so each connection looks again and again. */
+/** The chain has no events, because it moves with the clock and with requests: so each connection polls. */
 export function createSubscriptions(chain: () => PrimaryChain): Subscriptions {
   const server = new WebSocketServer({ noServer: true, maxPayload: 64 * 1024 })
   server.on('connection', (socket) => serveSocket(chain(), socket))
@@ -157,7 +157,7 @@ function serveSocket(chain: PrimaryChain, socket: WebSocket): void {
     let id: unknown = null
     try {
       const request = readConfig(parseJson(text), 'the request')
-      // Clients keep the connection open with notifications, which want no answer.
+      // Clients keep the connection open with notifications, which get no answer.
       if (request.id === undefined) return null
       id = request.id
       return { jsonrpc: '2.0', result: call(String(request.method), (request.params ?? []) as Params), id }
@@ -167,7 +167,7 @@ function serveSocket(chain: PrimaryChain, socket: WebSocket): void {
     }
   }
 
-  const looking = setInterval(tell, LOOK_EVERY_MS)
+  const looking = setInterval(tell, POLL_EVERY_MS)
   socket.on('close', () => clearInterval(looking))
   socket.on('error', () => socket.terminate())
   socket.on('message', (data) => {

@@ -1,4 +1,4 @@
-/** The case that a thread is at, where another thread can read it. */
+/** The current case of a thread, readable from another thread. */
 export interface CaseBox {
   memory: SharedArrayBuffer
   /** The number of the case; 0 between properties. */

@@ -1,4 +1,4 @@
-// Changes to a JSON document that leave it JSON: one of its values becomes another, moves, or is there twice.
+// Changes to a JSON document that keep it JSON: one of its values is replaced, moved or duplicated.
 
 import type { Random } from './random.ts'
 
@@ -16,7 +16,7 @@ const VALUES: readonly unknown[] = [
   ...[[], {}, [[]], [null], { length: 3 }, { toString: 1 }, { __proto__: null, a: 1 }],
 ]
 
-/** Null for an input that is no JSON or nested too deep, and for a change that makes it too long. */
+/** Null when the input is not JSON or nested too deep, or when the change makes it too long. */
 export function changeJson(input: Buffer, random: Random, context: Context): Buffer | null {
   const document = parsed(input)
   if (document === undefined) return null
@@ -44,7 +44,7 @@ interface Place {
 const MAX_PLACES = 10_000
 const MAX_DEPTH = 500
 
-/** Null for a document that is nested so deep that nothing here could go through it. */
+/** Null when the document is nested too deep to traverse. */
 function placesIn(root: Container): Place[] | null {
   const places: Place[] = []
   let level: Container[] = [root]

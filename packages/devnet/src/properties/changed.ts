@@ -1,16 +1,16 @@
-// Made-up input as an arbitrary: an example with changes of its bits, bytes, runs of bytes and numbers, with words of its
-// format and pieces of other examples. It shrinks by leaving bytes out.
+// An arbitrary for made-up input: an example with changed bits, bytes, runs of bytes and numbers, with words of its
+// format and pieces of other examples. It shrinks by removing bytes.
 
 import fc from 'fast-check'
 import { changeJson } from './changed-json.ts'
 import { type Random, randomOf } from './random.ts'
 
 export interface Changes {
-  /** What the format is made of. */
+  /** Keywords and delimiters of the format. */
   words?: readonly string[]
-  /** Examples are JSON: their values are changed one by one, besides their bytes. */
+  /** Examples are JSON: their values are changed as well as their bytes. */
   isJson?: boolean
-  /** No input is longer; as many as a header has unless set. */
+  /** The longest input; by default the length that a header may have. */
   maxBytes?: number
 }
 
@@ -46,7 +46,7 @@ class Changed extends fc.Arbitrary<Buffer> {
   }
 }
 
-/** Without one run of bytes, the longest runs first. */
+/** The input without one run of bytes, longest runs first. */
 function* shorter(input: Buffer): IterableIterator<Buffer> {
   for (let length = input.length; length >= 1; length >>= 1) {
     for (let at = 0; at < input.length; at += length) {
@@ -55,7 +55,7 @@ function* shorter(input: Buffer): IterableIterator<Buffer> {
   }
 }
 
-/** Where numbers end, in the types that hold them. */
+/** Numbers at the limits of common types, and unusual notations. */
 const NUMBERS = [
   ...['0', '-0', '-1', '1', '127', '128', '255', '256', '32767', '32768', '65535', '65536', '2147483647', '2147483648'],
   ...[
@@ -69,7 +69,7 @@ const NUMBERS = [
   ...['18446744073709551616', '1e309', '-1e309', '1e-400', '0.1', '00', '+1', '0x10', '1_0', 'NaN', 'Infinity'],
 ]
 const BYTES = [0, 1, 0x09, 0x0a, 0x0d, 0x20, 0x22, 0x2c, 0x2f, 0x3d, 0x5c, 0x7f, 0x80, 0xbf, 0xc0, 0xed, 0xef, 0xff]
-/** Of text: what ends lines, splits characters, or looks like another. */
+/** Texts that end lines, split characters, look like others, or have a meaning in paths and objects. */
 const TEXTS = [
   '\r\n',
   '\n\n',
@@ -85,7 +85,7 @@ const TEXTS = [
   '..',
   '__proto__',
 ]
-/** As unsigned numbers of one to four bytes, in both orders. */
+/** Written as unsigned numbers of one to four bytes, in both byte orders. */
 const WORDS_OF_BITS = [0, 1, 0x7f, 0x80, 0xff, 0x100, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff]
 
 type Mutation = (input: Buffer, random: Random, context: Context) => Buffer

@@ -1,4 +1,4 @@
-// Holds the rules of a parser against made-up input: real examples, and these with changes.
+// Checks the rules of a parser with made-up input: real examples, unchanged and changed.
 
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,18 +11,18 @@ import { watchCases } from './watch-cases.ts'
 export interface Parser extends Changes {
   /** Real examples. Every rule holds for them, too. */
   examples: readonly (string | Uint8Array)[]
-  /** A case takes milliseconds: fewer are tried, and each may take longer. */
+  /** A case takes milliseconds: fewer cases run, and each may take longer. */
   isCostly?: boolean
-  /** Throws where a rule is broken. `cut` makes pieces of bytes, as they may arrive. */
+  /** Throws when a rule is broken. `cut` splits bytes into pieces, as they may arrive. */
   rule(input: Buffer, cut: (bytes: Uint8Array) => Buffer[]): void | Promise<void>
 }
 
-/** In `npm test`; `npm run fuzz` gives a time instead. */
+/** The cases in `npm test`; `npm run fuzz` sets a time instead. */
 const CASES = 40
 const COSTLY_CASES = 5
 const SECONDS = Number(process.env.SVC_FUZZ_SECONDS ?? 0)
 
-/** What is wrong, with the shortest input that shows it; null where every rule holds. */
+/** The broken rule, with the shortest input that breaks it; null when every rule holds. */
 export async function problemWith(parser: Parser, hangsMs?: number): Promise<string | null> {
   const { examples, isCostly = false } = parser
   const watched = watchCases(hangsMs)
@@ -45,7 +45,7 @@ export async function problemWith(parser: Parser, hangsMs?: number): Promise<str
   }
 }
 
-/** Again and again, until the bytes are at their end. */
+/** The lengths repeat until the bytes are used up. */
 const PIECE_LENGTHS = fc.array(
   fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 100 }), fc.integer({ min: 1, max: 5000 })),
   {
@@ -53,7 +53,7 @@ const PIECE_LENGTHS = fc.array(
     maxLength: 3,
   },
 )
-/** More would only take longer. */
+/** More pieces only take longer. */
 const MAX_PIECES = 256
 
 function piecesOf(bytes: Uint8Array, lengths: readonly number[]): Buffer[] {
@@ -76,7 +76,7 @@ async function inTime(isCostly: boolean, run: () => void | Promise<void>): Promi
   const began = performance.now()
   await run()
   if (performance.now() - began < slowMs) return
-  // A busy machine takes long for anything: what counts is the time of this thread, again and again.
+  // On a busy machine everything takes long: measure the processor time of this thread, several times.
   for (let i = 0; i < CONFIRMATIONS; i++) {
     const before = process.threadCpuUsage()
     await run()
@@ -92,17 +92,17 @@ function problemIn({ failed, counterexample, errorInstance, seed }: fc.RunDetail
   return `${messageOf(errorInstance)}; SVC_TEST_SEED=${seed}, pieces of ${lengths}, input in base64 ${input && shown(input)}`
 }
 
-/** With the first line of our own sources. */
+/** The message, with the first stack line in our own sources. */
 function messageOf(error: unknown): string {
   if (error instanceof BrokenRule) return error.message
-  if (!(error instanceof Error)) return `throws what is no error: ${error}`
+  if (!(error instanceof Error)) return `throws a value that is not an Error: ${error}`
   const [place = ''] = /(?:packages|apps)\/[^ )]+\/src\/(?!properties)[^ )]+:\d+/.exec(error.stack ?? '') ?? []
   return `throws ${error.name}: ${error.message.slice(0, 200)} ${place}`
 }
 
 const MAX_SHOWN = 2000
 
-/** What is too long for a terminal is saved. */
+/** Saves an input that is too long for a terminal. */
 function shown(input: Buffer): string {
   const text = input.toString('base64')
   if (text.length <= MAX_SHOWN) return text

@@ -1,11 +1,11 @@
 import type fc from 'fast-check'
 
-/** What changes are chosen by. */
+/** Random choices of changes. */
 export interface Random {
   /** A whole number from 0 up to, but not including, the limit. */
   below(limit: number): number
   pick<T>(items: readonly T[]): T
-  /** True once in so many times. */
+  /** True once in this many calls on average. */
   oneIn(times: number): boolean
 }
 

@@ -1,6 +1,6 @@
-// What rules of parsers are written with.
+// Building blocks of rules for parsers.
 
-/** A rule of a parser that does not hold. */
+/** A parser broke one of its rules. */
 export class BrokenRule extends Error {
   override name = 'BrokenRule'
 }
@@ -17,7 +17,7 @@ export function mustEqual(found: unknown, expected: unknown, problem: string): v
 function textOf(value: unknown): string {
   return JSON.stringify(value, function (this: Record<string, unknown>, key, given) {
     if (typeof given === 'bigint') return `${given}n`
-    // Not `given`, which is what a buffer makes of itself.
+    // Not `given`, which `toJSON` of a buffer has already converted.
     const inner = this[key]
     return inner instanceof Uint8Array ? Buffer.from(inner).toString('hex') : given
   })
@@ -25,7 +25,7 @@ function textOf(value: unknown): string {
 
 type ErrorClass = abstract new (...args: never[]) => Error
 
-/** Null where the parser refuses its input by an error of its own; any other error goes on. */
+/** Null when the parser refuses its input with one of its own errors; any other error is rethrown. */
 export function accepted<T>(errors: ErrorClass | readonly ErrorClass[], read: () => T): T | null {
   try {
     return read()
@@ -47,7 +47,7 @@ export function latin1(input: Uint8Array): string {
   return Buffer.from(input).toString('latin1')
 }
 
-/** Text with a replacement where bytes are no UTF-8. */
+/** Text, with replacement characters where bytes are not UTF-8. */
 export function text(input: Uint8Array): string {
   return Buffer.from(input).toString()
 }
@@ -62,7 +62,7 @@ export function depthOf(value: unknown): number {
   return depth
 }
 
-/** Undefined for what is no JSON. */
+/** Undefined when the input is not JSON. */
 export function json(input: Uint8Array): unknown {
   try {
     return JSON.parse(text(input))

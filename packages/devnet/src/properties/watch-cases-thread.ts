@@ -1,4 +1,4 @@
-// A thread beside made-up input: a busy loop never reaches a timer of its own thread.
+// A thread that watches made-up input: a busy loop never reaches a timer of its own thread.
 
 import { writeSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -6,7 +6,7 @@ import { workerData } from 'node:worker_threads'
 import { openCaseBox } from './case-box.ts'
 
 const { memory, hangsMs } = workerData as { memory: SharedArrayBuffer; hangsMs: number }
-/** One that waits for what never comes takes no processor time. */
+/** The limit for a case that waits forever, which takes no processor time. */
 const WAITS_MS = 600_000
 const MAX_MEGABYTES = 1024
 const LOOK_MS = 200
@@ -27,7 +27,7 @@ function end(problem: string): void {
   process.kill(process.pid, 'SIGKILL')
 }
 
-/** Of the process: another program may have the processor. */
+/** The time of this process alone, since another program may have the processor. */
 function processorMs(since: NodeJS.CpuUsage): number {
   const { user, system } = process.cpuUsage(since)
   return (user + system) / 1000

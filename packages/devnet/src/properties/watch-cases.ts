@@ -9,7 +9,7 @@ interface Watched {
   end(): void
 }
 
-/** Ends the process, and prints the input, where a case never ends or takes all memory. */
+/** Ends the process and prints the input when a case never ends or takes too much memory. */
 export function watchCases(hangsMs = 60_000): Watched {
   worker ??= new Worker(new URL('./watch-cases-thread.ts', import.meta.url), {
     workerData: { memory: box.memory, hangsMs },

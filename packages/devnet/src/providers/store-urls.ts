@@ -1,4 +1,4 @@
-// The settings that name stores of tests, as an operator writes them.
+// Settings that name the stores of tests, as an operator writes them.
 
 interface S3Store {
   url: string
@@ -6,13 +6,13 @@ interface S3Store {
   credentials: { accessKeyId: string; secretAccessKey: string; region?: string }
 }
 
-/** `behind` is a prefix, options or both. */
-export function s3Url({ url, bucket, credentials }: S3Store, behind = ''): string {
+/** `suffix` is a prefix of keys, options, or both. */
+export function s3Url({ url, bucket, credentials }: S3Store, suffix = ''): string {
   const user = [credentials.accessKeyId, credentials.secretAccessKey].map(encodeURIComponent).join(':')
-  return `${url.replace(/^http/, 's3+http').replace('://', `://${user}@`)}/${bucket}/${behind}`
+  return `${url.replace(/^http/, 's3+http').replace('://', `://${user}@`)}/${bucket}/${suffix}`
 }
 
-/** `keyFile` is the text of one. `url` in place of the store's own: that of a proxy before it. */
+/** `keyFile` is the content of a key file. `url` may be that of a proxy before the store. */
 export function gcsUrl(
   { url, bucket, keyFile }: { url: string; bucket: string; keyFile?: string },
   options: Record<string, string> = {},

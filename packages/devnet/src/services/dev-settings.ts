@@ -5,7 +5,7 @@ import { type Settings, SettingsReader, type Variables } from '@svc/service/prog
 
 export interface DevSettings {
   primaryRpcPort: number
-  /** Where stock clients of the default port look for websockets; 0 for none besides the RPC port itself. */
+  /** Stock clients of the default RPC port look for websockets here; 0 opens no second port. */
   primaryWebSocketPort: number
   evmRpcPort: number
   agentPort: number
@@ -27,7 +27,7 @@ export const DEV_SETTINGS: Settings = {
   },
   DEV_PRIMARY_WEBSOCKET_PORT: {
     group: 'should look at',
-    help: 'A second port for its websockets, where stock clients look for them; 0 for none; when empty, 8900 beside the port 8899',
+    help: 'A second port for its websockets, where stock clients look for them; 0 for none; when empty, 8900 if the RPC port is 8899',
   },
   DEV_EVM_RPC_PORT: { group: 'should look at', default: '8545', help: "Port of the local EVM chain's JSON-RPC" },
   DEV_SAS_PROGRAM_SO: {

@@ -20,7 +20,7 @@ const NO_LIMITS = {
   RATE_LIMITS: 'address=0/min,statements=0/day,signer=0/min,receipt=0/min',
 }
 
-/** They take a third of a start, and whether they happen to be built changes answers. Tests of pages name their folder. */
+/** Pages take a third of a start, and answers would depend on whether they are built. Tests of pages set the folder. */
 const NO_PAGES = { PAGES_DIR: '/nonexistent' }
 
 /** Jobs run when a test drains the queue. Tests of the workers enable them. */

@@ -35,7 +35,7 @@ interface KnownRegistry {
   contract: Address
 }
 
-/** Kept in a file, because the chain answers only once it has all of its blocks again. */
+/** Kept in a file, because the chain answers only once it has rebuilt all of its blocks. */
 async function knownEvmRegistry({ chain, url }: LocalChains['evm'], file: string): Promise<Address> {
   const known = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as KnownRegistry) : null // written below
   if (known?.genesis_time === chain.genesisTime) return known.contract

@@ -11,11 +11,11 @@ import { startWitness } from '@svc/witness/start-witness'
 
 export interface OwnWitness {
   url: string
-  /** For the gateway: one cosignature is enough, and it is this witness's. */
+  /** A policy for the gateway: the cosignature of this witness is enough. */
   policyFile: string
-  /** Resolves to what stops it. */
+  /** Resolves to a function that stops it. */
   start(): Promise<() => Promise<void>>
-  /** Tells it the log of a gateway that runs. */
+  /** Adds the log of a running gateway. */
   follow(gatewayUrl: string): Promise<void>
 }
 

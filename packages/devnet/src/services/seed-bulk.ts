@@ -1,5 +1,5 @@
-// Fills a gateway's database from inside the engine, for lockers and files by the million. The rows are as the gateway
-// writes them, but signatures and digests of copied lockers are good for the first only.
+// Fills a gateway's database inside the engine, with millions of lockers and files. The rows are as the gateway writes
+// them, but signatures and digests of copied lockers are valid only for the original.
 
 import type { Context } from '@svc/gateway/context'
 import type { Locker } from '@svc/gateway/db/schema'
@@ -28,7 +28,7 @@ export async function seedManyFiles({ database, now }: Context, locker: Locker, 
           ${randomHex}, ${sql.lit(FILE_BYTES)}, 'sha256:' || ${randomHex} || ${randomHex}, ${at}, ${at}, 'text/plain'
         from (${numbersFrom(first, Math.min(count, first + AT_ONCE))}) as numbers`.execute(db)
     }
-    // In the order of their key, which is several times as fast.
+    // Inserting in the order of the key is several times as fast.
     await sql`
       insert into objects (object_id, provider, provider_ref, state, since)
       select object_id, ${locker.provider}, null, 'held', ${sql.lit(seconds)} from files
@@ -87,7 +87,7 @@ async function updateStatistics(db: Context['database']['db'], dialect: DialectN
 
 type AnyDb = Kysely<never>
 
-/** One copy of a row for each row of `copies`, with its values in place of those that are replaced. */
+/** Copies a row once for each row of `copies`, whose values take the place of the replaced ones. */
 async function copyRow(
   db: unknown,
   table: string,

@@ -36,7 +36,7 @@ export function evmIdentity(privateKey: Uint8Array = randomBytes(32)): Identity 
 
 export interface SignedCall {
   method?: string
-  /** With its query, as it is sent. */
+  /** With its query, exactly as sent. */
   path: string
   /** An object is sent as JSON; text and bytes as they are. */
   body?: unknown

@@ -56,7 +56,7 @@ await runUntilStopped(async () => {
   const { config, secrets } = readConfig(settled)
   const ofAgent = readAgentConfig({ ...agentVariables, ...chains.agentVariables })
   await pagesReady
-  // The gateway asks it at once.
+  // The gateway asks the witness as soon as it starts.
   const stopWitness = await witness.start()
   const [gateway, agent] = await Promise.all([
     startGatewayProcesses(config, secrets, settled),
@@ -109,7 +109,7 @@ function portsOf({ http }: Config, dev: DevSettings): Record<string, number> {
   }
 }
 
-/** With the addresses, unless they are those that `svc` looks at by itself. */
+/** Includes the addresses unless they are the defaults of `svc`. */
 function firstCommands(variables: Variables, addresses: Readonly<Record<string, string>>): string {
   const moved = ['PORT', 'BASE_URL', 'AGENT_PORT', 'DEV_PRIMARY_RPC_PORT', 'DEV_EVM_RPC_PORT']
   const named = Object.entries(addresses).map(([name, address]) => `${name}=${address}`)

@@ -1,4 +1,4 @@
-// For tests: a gateway, and requests to it of buyers and of owners that sign. Receipts of lockers that no test buys are
+// For tests: a gateway, requests of buyers, and signed requests of owners. Receipts of lockers that no test buys are
 // written into its database.
 
 import type { Confirmation, Quote } from '@svc/api/purchases'
@@ -61,7 +61,7 @@ export interface TestLocker {
 }
 
 export interface TestGatewayOptions extends Overrides {
-  /** Of several gateways, or of a gateway and what it speaks to. */
+  /** A clock that several gateways share, or a gateway and its peers. */
   clock?: TestClock
 }
 
@@ -72,7 +72,7 @@ export async function openTestGateway(
   return testGatewayOf(await startTestGateway(variables, { now: clock.now, ...overrides }), clock)
 }
 
-/** For a gateway that is already running. What needs its database is there only if it runs in this process. */
+/** For a gateway that is already running. Methods that need its database work only if it runs in this process. */
 export function testGatewayOf(
   running: Pick<Gateway, 'url'> & Partial<Gateway>,
   clock: TestClock = { now: Date.now, advance: () => {} },

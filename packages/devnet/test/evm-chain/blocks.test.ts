@@ -101,7 +101,7 @@ test('after a fork of the EVM chain, transactions are in other blocks, or in non
   expect(await held()).toBe(4n)
 })
 
-test('a node of the EVM chain that is on a fork goes on showing its blocks', async () => {
+test('a node of the EVM chain that is on a fork still shows its blocks', async () => {
   await start({ landing: 'later', now: () => CLOCK })
   const node = connectAs(DEV_PAYERS[0]!, (await running.startNode({ isOnFork: true })).url)
   const hash = await send(await sign(0))

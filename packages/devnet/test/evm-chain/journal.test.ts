@@ -128,7 +128,11 @@ test('an EVM chain drops the incomplete last line that a crash left, and continu
 test.each([
   ['with a broken line in the middle', (lines: string[]) => [lines[0], '{', ...lines.slice(1)], 'line 2, is not JSON'],
   ['with other content', () => ['{"hello":"world"}'], 'not a journal of this chain'],
-  ['with a changed past', (lines: string[]) => lines.toSpliced(-3, 1), 'was written on other blocks'],
+  [
+    'with a changed past',
+    (lines: string[]) => lines.toSpliced(-3, 1),
+    'was written on blocks that this version does not make',
+  ],
 ])('an EVM chain refuses a journal %s, says what to do, and does not change the file', async (_, change, message) => {
   await session(async (client) => {
     await client.sendTransaction({ to, value: 5n })

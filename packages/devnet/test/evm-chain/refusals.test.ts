@@ -99,7 +99,7 @@ describe('the EVM chain', () => {
 })
 
 describe('the EVM faucet', () => {
-  it('grants MON to many at once', async () => {
+  it('grants MON to many accounts at once', async () => {
     const owner = privateKeyToAddress(generatePrivateKey())
     await Promise.all(Array.from({ length: 20 }, () => connect(0).faucet(owner, 'MON', '1.5')))
     expect(await connect(0).getBalance({ address: owner })).toBe(parseEther('30'))

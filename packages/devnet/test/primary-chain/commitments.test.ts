@@ -77,7 +77,7 @@ describe('the time of the primary chain', () => {
     expect(await list({ until: '1'.repeat(64) })).toHaveLength(3)
   })
 
-  it('goes back with a fork, after which transactions land in other slots, or no more until they are sent again', async () => {
+  it('goes back with a fork, after which transactions land in other slots, or only when they are sent again', async () => {
     const { rpc, chain } = running
     const [moved, gone] = [await post(pay(1n)), await post(pay(2n))]
     chain.resume()
@@ -96,7 +96,7 @@ describe('the time of the primary chain', () => {
     expect(await held()).toBe(balance)
   })
 
-  it('has nodes that go on showing what a fork has moved, where it was', async () => {
+  it('has nodes on a fork that still show moved transactions in their old slots', async () => {
     const { rpc, chain } = running
     const node = createSolanaRpc((await running.startNode({ isOnFork: true })).url)
     const signature = await post(pay(1n))

@@ -50,7 +50,7 @@ describe('the primary chain', () => {
     expect((await call(running.url, method, params)).error?.code).toBe(-32602)
   })
 
-  it('answers the requests of a batch in order with their ids, and no notifications', async () => {
+  it('answers the requests of a batch in order with their ids, and does not answer notifications', async () => {
     const batch = [
       { jsonrpc: '2.0', id: 'a', method: 'getHealth' },
       { jsonrpc: '2.0', method: 'getHealth' },

@@ -17,7 +17,7 @@ const PLANTED: [fault: string, example: string, changes: Changes, shortest: stri
   ['a member named __proto__', '{"a":{"b":1}}', { isJson: true }, '"__proto__":'],
 ]
 
-it.each(PLANTED)('T-129 made-up input has %s, and becomes as short as it can', (_, example, changes, fault) => {
+it.each(PLANTED)('T-129 made-up input includes %s, and shrinks as far as possible', (_, example, changes, fault) => {
   const rule = (input: Buffer) => must(!input.includes(fault), 'has the fault')
   const { counterexample } = fc.check(fc.property(changed([example], changes), rule), { numRuns: 20_000 })
   expect(counterexample?.toString()).toBe(fault)
@@ -63,7 +63,7 @@ it.each([
   ['spin', 'does not end', '1000'],
   ['keep', 'takes more than 1024 MB', '60000'],
 ])(
-  'T-129 ends the process on a case that would %s for ever, and prints its input',
+  'T-129 ends the process on a case that would %s forever, and prints its input',
   { tags: ['nightly'] },
   async (...args) => {
     const [way, problem, hangsMs] = args

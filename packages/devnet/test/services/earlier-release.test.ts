@@ -1,4 +1,4 @@
-// What release 1.0.0 issued is still valid, and what it stored goes on by way of release 1.1.0.
+// What release 1.0.0 issued is still valid, and what it stored is upgraded by way of release 1.1.0.
 
 import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

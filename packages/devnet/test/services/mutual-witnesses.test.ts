@@ -37,7 +37,7 @@ it('WIT-09 two gateways witness each other, each log by the other operator', asy
     const locker = await seedLocker(gateway.context, { owner: OWNER })
     await seedFiles(gateway.context, locker.locker_id, 1)
     await seedStatement(gateway.context, locker)
-    // A witness that is slow to answer is in a later one.
+    // A witness that is slow to answer cosigns a later checkpoint.
     const published = async () => {
       await gateway.context.publishLog()
       return readCheckpoint(await (await fetch(`${gateway.url}/log/checkpoint`)).text()) as Checkpoint

@@ -1,4 +1,4 @@
-// A gateway goes on from what release 1.1.0 left behind: its database, its logbook and its data folder.
+// A gateway continues with what release 1.1.0 left behind: its database, its logbook and its data folder.
 
 import { appendFile, cp, mkdtemp, readdir, readFile, rm, utimes } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -118,7 +118,7 @@ for (const dialect of ['sqlite', 'postgres'] as const)
       expect(await schemaOf(db, dialect)).toEqual(await schemaOf(fresh.db, dialect))
     })
 
-    it('PAY-52 ENV-13 gives no second receipt or quote, and takes no envelope twice', async () => {
+    it('PAY-52 ENV-13 issues no second receipt or quote, and accepts no envelope twice', async () => {
       const { instance, answers } = data
       const { confirm, unpaid, used_envelope } = answers
       const again = await instance.confirm({ pay_req_id: confirm.pay_req_id }, confirm.tx)
@@ -153,7 +153,7 @@ for (const dialect of ['sqlite', 'postgres'] as const)
       expect((await ask(tus.location, { method: 'PATCH', headers: chunk, body: 'ghi' })).status).toBe(204)
     })
 
-    it('OPER-02 T-161 keeps who has access, and who has not', async () => {
+    it('OPER-02 T-161 keeps granted and revoked access', async () => {
       const { instance, answers, call } = data
       const operator = ed25519Identity(Buffer.from(answers.operator_seed, 'hex'))
       const removed = ed25519Identity(Buffer.alloc(32, 8))

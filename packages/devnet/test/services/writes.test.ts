@@ -1,4 +1,4 @@
-// What `npm run check` finds of those who write past `database.commit`.
+// `npm run check` finds code that writes without `database.commit`.
 
 import { expect, it } from 'vitest'
 import { findWrites } from '../../../../scripts/writes.ts'
@@ -44,7 +44,7 @@ it.each(['whole.transaction().execute(work)', 'await whole.startTransaction().ex
 )
 
 it.each(['commit(work, { whileBehind: true })', 'const options = { whileBehind }', 'commit(work, WHILE_BEHIND)'])(
-  'T-37 a commit while behind by "%s" is found where it has no reason',
+  'T-37 a commit while behind by "%s" is found where no reason is listed',
   (text) => {
     expect(foundIn(ROOM, text)).toEqual([expect.stringContaining('while the database may be behind')])
     expect(foundIn('packages/service/src/guard/nonces.ts', text)).toEqual([])
@@ -55,7 +55,7 @@ it.each([
   "database.prepare('delete from files where true')",
   'database.exec(`update files set x = 1`)',
   "tx.deleteFrom('files')",
-])('T-37 what may write chunks may not write by "%s"', (text) => {
+])('T-37 code that may write chunks may not write by "%s"', (text) => {
   expect(foundIn(CHUNKS, text)).toEqual([expect.stringContaining('writes past database.commit')])
   expect(foundIn(CHUNKS, "database.prepare('insert into snapshot_chunks (chunk_id) values (?)')")).toEqual([])
 })

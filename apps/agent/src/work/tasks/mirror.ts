@@ -101,8 +101,8 @@ function sourceProblem(error: unknown): string | null {
 }
 
 /**
- * Retries for this many attempts, some minutes, while the gateway fails; after that, the other sources must not wait
- * longer.
+ * How many attempts, some minutes, wait for a gateway that fails for a source. After that, the other sources must not
+ * wait longer.
  */
 const WAITING_ATTEMPTS = 5
 

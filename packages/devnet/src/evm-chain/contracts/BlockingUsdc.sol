@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import "./Usdc.sol";
 
-/// USDC whose issuer pauses it or blocks accounts, with the error texts of Circle's FiatTokenV2_2. Anybody is the issuer.
+/// USDC whose issuer pauses it or blocks accounts, with the error texts of Circle's FiatTokenV2_2. Anyone may act as the issuer.
 contract BlockingUsdc is Usdc {
     bool public paused;
     mapping(address => bool) public isBlacklisted;

@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import "./Erc20.sol";
 
-/// A token whose decimals and ticker stand behind its code, 32 bytes each, so that one contract serves any token.
+/// A token whose decimals and ticker follow its code, 32 bytes each, so that one contract serves any token.
 contract Token is Erc20 {
     function name() public pure override returns (string memory) {
         return _ticker();
@@ -26,7 +26,7 @@ contract Token is Erc20 {
         return string(ticker);
     }
 
-    /// The 32 bytes that begin so far before the end of the code.
+    /// The 32 bytes that begin `fromEnd` bytes before the end of the code.
     function _fact(uint256 fromEnd) private pure returns (bytes32 fact) {
         assembly {
             codecopy(0, sub(codesize(), fromEnd), 32)

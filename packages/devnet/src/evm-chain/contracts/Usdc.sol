@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 import "./Erc20.sol";
 import "./Signatures.sol";
 
-/// USDC as wallets and x402 clients meet it: ERC-20, EIP-3009 authorizations, ERC-2612 permits.
+/// USDC as wallets and x402 clients see it: ERC-20, EIP-3009 authorizations, ERC-2612 permits.
 /// Domain, type hashes, error texts and both forms of each signature are those of Circle's FiatTokenV2_2.
 contract Usdc is Erc20, Signatures {
     bytes32 private constant DOMAIN_TYPEHASH =

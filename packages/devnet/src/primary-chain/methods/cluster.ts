@@ -26,11 +26,11 @@ export const clusterMethods: Methods = {
 
   getBlockTime: (chain, params) => chain.blockTime(slotAt(chain, params)),
 
-  /** The block itself, without what is in it. */
+  /** The block without its contents. */
   getBlock(chain, params) {
     const slot = slotAt(chain, params)
     if (configAt(params, 1).transactionDetails !== 'none')
-      throw invalidParams('this chain has blocks only with the transactionDetails `none`')
+      throw invalidParams('this chain returns blocks only with transactionDetails `none`')
     return { blockHeight: chain.timeline.heightOf(slot), blockTime: chain.blockTime(slot), parentSlot: slot - 1 }
   },
 

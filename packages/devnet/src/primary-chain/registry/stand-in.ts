@@ -1,4 +1,4 @@
-// The attestation registry on the local chain: its real program where there is a file with it, a stand-in otherwise.
+// The attestation registry on the local chain: its real program if a file provides it, otherwise a stand-in.
 //
 // Before a transaction runs, the stand-in applies the registry's rules to each instruction for it. The result becomes a
 // small program, which is put at the registry's address and runs with the rest of the transaction. So the runtime itself

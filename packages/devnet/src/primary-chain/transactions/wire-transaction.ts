@@ -47,7 +47,7 @@ export function decodeMessage(bytes: ReadonlyUint8Array): CompiledMessage {
   if (message.version === 1) throw new Error('transaction version 1 is not supported')
   // kit's decoder is lenient, but litesvm crashes the process on bytes that are not exactly a message.
   const exact = getCompiledTransactionMessageEncoder().encode(message)
-  if (!Buffer.from(exact).equals(Buffer.from(bytes))) throw new Error('the message is cut short or has bytes to spare')
+  if (!Buffer.from(exact).equals(Buffer.from(bytes))) throw new Error('the message is truncated or has extra bytes')
   sanitize(message)
   return message
 }

@@ -60,7 +60,7 @@ export interface UploadService {
   newPath(): string
   /** Called when the body of a request has arrived completely. */
   received(exchange: Exchange): void
-  /** False, with nothing taken, when the credit does not suffice. */
+  /** Returns false and takes nothing when the credit does not suffice. */
   pay(bytes: number): boolean
   /** Whether accepted items are final on the chain. */
   isSealing(): boolean

@@ -12,7 +12,7 @@ interface DataSet {
   hasEnded: boolean
 }
 
-/** What the payer has at Filecoin Pay, and lets the contract lock up. A piece locks up one unit for each of its bytes. */
+/** The payer's funds at Filecoin Pay, and what the contract may lock up. A piece locks up one unit per byte. */
 interface Account {
   isApproved: boolean
   lockupAllowance: bigint

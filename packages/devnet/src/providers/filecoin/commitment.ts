@@ -47,7 +47,7 @@ function parentsOf(level: Buffer, absent: Buffer): Buffer {
   const whole = level.length % (2 * NODE) === 0 ? level : Buffer.concat([level, absent])
   const parents = Buffer.alloc(whole.length / 2)
   for (let at = 0; at < parents.length; at += NODE) {
-    // As text it is four times as fast as in a buffer.
+    // Hashing to text is four times as fast as hashing to a buffer.
     parents.write(hash('sha256', whole.subarray(2 * at, 2 * (at + NODE)), 'binary'), at, 'binary')
     parents[at + NODE - 1]! &= 0x3f
   }

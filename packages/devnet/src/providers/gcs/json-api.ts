@@ -44,7 +44,7 @@ interface Composition {
   destination: { contentType: string }
 }
 
-/** Puts objects together to a new one. The sources stay. */
+/** Concatenates objects into a new one. The sources stay. */
 async function compose(exchange: Exchange, objects: Objects, bucket: string, name: string): Promise<void> {
   const { sourceObjects, destination } = (await json(exchange.body)) as Composition
   if (sourceObjects.length === 0 || sourceObjects.length > MAX_SOURCES) {

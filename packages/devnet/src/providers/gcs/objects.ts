@@ -13,7 +13,7 @@ export interface GcsObject {
   crc32c: string
   contentType: string
   metadata: Record<string, string>
-  /** As the client called it. */
+  /** As declared by the client. */
   contentEncoding?: string
 }
 

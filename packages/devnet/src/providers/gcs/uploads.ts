@@ -13,7 +13,7 @@ const GRAIN = 256 * 1024
 
 interface Session {
   about: Omit<NewObject, 'crc32c'>
-  /** As the client declares it with the object's metadata; undefined when it does not. */
+  /** The CRC32C that the client declares with the object's metadata, if any. */
   declared: string | undefined
   mustBeNew: boolean
   path: string

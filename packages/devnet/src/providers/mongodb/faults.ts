@@ -20,7 +20,7 @@ export type Fault =
   | 'cut-answer'
   /** Executes it, and answers that a majority did not confirm the write. */
   | { writeConcernError: Document }
-  /** The server is no primary any more, until it has been elected again: after this many times of `hello`. */
+  /** The server steps down; it is elected primary again after this many `hello` commands. */
   | { stepDown: number }
 
 export interface Faults {

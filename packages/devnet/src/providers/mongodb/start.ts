@@ -18,7 +18,7 @@ export interface MongodbServerOptions {
   port?: number
   /** Keeps documents between starts; without it they end with the server. */
   folder?: string
-  /** Without them everybody may connect. */
+  /** Without them anyone may connect. */
   credentials?: Credentials
 }
 

@@ -7,10 +7,10 @@ import type { BeginScram, Conversation } from './scram.ts'
 export interface ServerState {
   address: string
   database: Database
-  /** Null when everybody may connect. */
+  /** Null when anyone may connect. */
   beginScram: BeginScram | null
   faults: Faults
-  /** How often it says in `hello` that it is no primary; 0 when it is the primary. */
+  /** How many more `hello` answers deny that it is the primary; 0 when it is. */
   hellosToElection: number
   cursors: Map<bigint, Cursor>
   /** The last write of each session and its answer, so that a repeated write is not executed again. */

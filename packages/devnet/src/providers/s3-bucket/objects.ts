@@ -11,7 +11,7 @@ export interface StoredObject {
   key: string
   size: number
   etag: string
-  /** As they were sent: content type and custom metadata. */
+  /** Content type and custom metadata, as sent. */
   headers: Record<string, string>
   /** Its parts in order. */
   files: File[]

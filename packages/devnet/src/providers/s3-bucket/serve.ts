@@ -110,7 +110,7 @@ export function serveBucket(exchange: Exchange, objects: Objects, uploads: Uploa
   exchange.answer(200, {}, method === 'HEAD' ? '' : list())
 }
 
-/** Sorted by key; those of one key come as they were begun. The markers name the last one of the page before. */
+/** Sorted by key, then by start. The markers name the last upload of the previous page. */
 function listUploads({ searchParams }: URL, uploads: Uploads, pageSize: number): string {
   const prefix = searchParams.get('prefix') ?? ''
   const marker = { key: searchParams.get('key-marker') ?? '', id: searchParams.get('upload-id-marker') ?? '' }
@@ -127,7 +127,7 @@ function listUploads({ searchParams }: URL, uploads: Uploads, pageSize: number):
 
 function listObjects({ searchParams }: URL, objects: Objects, pageSize: number): string {
   const prefix = searchParams.get('prefix') ?? ''
-  // As Storj with encrypted keys, which can only list whole folders.
+  // Like Storj with encrypted keys, which can list only whole folders.
   if (prefix !== '' && !prefix.endsWith('/')) throw new Refusal(501, 'NotImplemented')
   const found = objects.list().filter(({ key }) => key.startsWith(prefix))
   const from = Number(/^page&(\d+)$/.exec(searchParams.get('continuation-token') ?? '')?.[1] ?? 0)

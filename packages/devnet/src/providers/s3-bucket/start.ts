@@ -16,7 +16,7 @@ export interface S3BucketServerOptions {
   port?: number
   /** Keys or uploads per page of a listing. */
   pageSize?: number
-  /** Behaves as older stores, which ignore `If-None-Match` and overwrite. */
+  /** Behaves like older stores, which ignore `If-None-Match` and overwrite. */
   ignoresPreconditions?: boolean
   /** Unix milliseconds. */
   now?: () => number
