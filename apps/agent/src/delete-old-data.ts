@@ -30,7 +30,7 @@ export async function deleteOldData(
   const tooMany = await endOfTooMany((end, n) => nthEndBefore(db, end, n), over, maxKeptQuotes)
   await inBatches(signal, () => commit((tx) => deleteUnpaid(tx, Math.max(over - UNPAID_LIFETIME, tooMany), BATCH)))
   await inBatches(signal, () => commit((tx) => deleteNeverRegistered(tx, now - UNREGISTERED_LIFETIME, BATCH)))
-  await context.queue.forgetDead()
+  await context.queue.deleteOldDead()
   for (const delegationId of await findEndedWithLeftovers(db, BATCH))
     await inBatches(signal, () => commit((tx) => deleteWatched(tx, delegationId, BATCH)))
 }

@@ -38,8 +38,8 @@ export interface Guard<Schema, Entry> {
 }
 
 /**
- * Runs in the transaction, after the work, and records its entries: a commit without an answer, or before a crash, is
- * known by that record. Returns the function to call after the commit; it resolves when the entries are in the journal.
+ * Runs in the transaction, after the work, and records its entries, so that a commit can be found after a crash or a
+ * lost answer. Returns the function to call after the commit; it resolves when the entries are in the journal.
  */
 export type Recorder<Schema, Entry> = (
   tx: Transaction<Schema>,
