@@ -30,7 +30,7 @@ export class GatewayError extends Error {
   service: ServiceName = 'gateway'
 
   constructor(status: number, body: ErrorBody | null, retryAfter: number | null) {
-    super(body?.message ?? `the answer was HTTP ${status} and not from the gateway`)
+    super(body?.message ?? `HTTP ${status}, and the answer is not from the gateway`)
     this.status = status
     this.code = (body?.error as ErrorCode | undefined) ?? `http_${status}`
     this.hint = body?.hint ?? null

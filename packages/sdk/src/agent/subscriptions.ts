@@ -15,7 +15,7 @@ import { call } from '../calls/call.ts'
 import type { Context } from '../context.ts'
 import { PaymentError, UntrueAnswer } from '../errors.ts'
 import { type ConfirmOptions, confirmWith, type Payment } from '../purchases/confirm.ts'
-import { type Intention, paidBut, receiptOnce } from '../purchases/purchase.ts'
+import { type Intention, paidButUnfinished, receiptOnce } from '../purchases/purchase.ts'
 import { hasTime, type Payable, payableLeg, requireSound } from '../purchases/quote.ts'
 
 export interface Subscribed {
@@ -40,7 +40,7 @@ export async function subscribe(context: Context, intention: SubscribeIntention)
     // The service returns a quote only once, so a quote that is not in the journal is lost.
     recoverReceipt: async () => null,
   })
-  const subscription = await subscriptionOf(context, receipt, signal).catch(paidBut(receipt.tx_hash))
+  const subscription = await subscriptionOf(context, receipt, signal).catch(paidButUnfinished(receipt.tx_hash))
   return { receipt, subscription }
 }
 

@@ -35,7 +35,7 @@ export function createRecovery(context: Context, endpoint: Endpoint, input: AnyI
     )
 
   return async (failure, attempts) => {
-    if (isGatewayError(failure, 'STORAGE_UNAVAILABLE') && context.storagePatience !== 'minutes')
+    if (isGatewayError(failure, 'STORAGE_UNAVAILABLE') && context.retryStorageFor !== 'minutes')
       return mayRepeat ? storagePause(context, failure, attempts) : null
     if (attempts >= MAX_ATTEMPTS) return null
     if (isGatewayError(failure, 'EXPIRED_ENVELOPE', 'ENVELOPE_NOT_YET_VALID')) {
@@ -78,7 +78,7 @@ function requestedPause(
 const STORAGE_PAUSE_MS = 2000
 
 function storagePause(context: Context, { retryAfter }: GatewayError, attempts: number): number | null {
-  if (context.storagePatience === 'endless')
+  if (context.retryStorageFor === 'forever')
     return jittered(1000 * Math.min(retryAfter ?? 5 * attempts, LONGEST_PAUSE_SECONDS))
   if (attempts === 1 && !context.isStorageAbandoned) return jittered(STORAGE_PAUSE_MS)
   context.isStorageAbandoned = true

@@ -12,7 +12,7 @@ import { type Locker, type ProvisionOptions, provision, provisionObjection } fro
 import { sha256Hex } from '../sha256.ts'
 import type { Signer } from '../signers.ts'
 import { receiptOf, showPayment } from './confirm.ts'
-import { type Intention, paidBut, receiptOnce, type Sale } from './purchase.ts'
+import { type Intention, paidButUnfinished, receiptOnce, type Sale } from './purchase.ts'
 import { hasTime, type Order, type Payable, payableLeg, quote, requireOrdered } from './quote.ts'
 
 export interface Purchase extends Intention, ProvisionOptions {
@@ -31,7 +31,7 @@ export async function buy(context: Context, purchase: Purchase): Promise<Locker 
     await purchase.onReceipt?.(receipt)
     return provision(context, receipt.receipt_id, purchase)
   }
-  const finished = await open().catch(paidBut(receipt.tx_hash))
+  const finished = await open().catch(paidButUnfinished(receipt.tx_hash))
   return { locker_id: finished.locker_id, receipt_id: finished.receipt_id, receipt }
 }
 

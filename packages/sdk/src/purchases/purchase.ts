@@ -71,7 +71,7 @@ function isSameOrder({ order, payer }: PurchaseRecord, { wallet }: Intention, sa
   return JSON.stringify(order) === JSON.stringify(sale.order) && payer === wallet.address
 }
 
-/** Whether no payment of the purchase has landed or can land. Only the wallet that signed them can tell. */
+/** Whether no payment of the purchase has landed or can land. Only the wallet that signed them can determine this. */
 async function isUnpaid(
   { payer, receipt, attempts, asked }: PurchaseRecord,
   { wallet, signal }: Intention,
@@ -124,7 +124,7 @@ async function payForReceipt(
   })
   const { tx } = payment
   const options = { expected: { ...expected, ...amountOf(leg, payment) }, signal }
-  const { receipt } = await confirmWith(context, show, { leg, tx }, options).catch(paidBut(tx))
+  const { receipt } = await confirmWith(context, show, { leg, tx }, options).catch(paidButUnfinished(tx))
   return recordReceipt(entry, begin, receipt)
 }
 
@@ -138,13 +138,13 @@ async function recordReceipt(
     await entry.update((now) => (now?.receipt ? now : { ...(now ?? begin), receipt }))
     return receipt
   } catch (error) {
-    return paidBut(receipt.tx_hash)(error)
+    return paidButUnfinished(receipt.tx_hash)(error)
   }
 }
 
-export function paidBut(tx: string) {
+export function paidButUnfinished(tx: string) {
   return (cause: unknown): never => {
-    const message = `paid, but not finished: ${(cause as Error).message}. The same intent continues it`
+    const message = `paid, but not finished: ${(cause as Error).message}. Repeat the purchase with the same intent to continue it`
     throw new PaymentError('moved', message, { tx, cause })
   }
 }
