@@ -168,7 +168,7 @@ function textOr(otherwise: string, value: unknown): string {
 }
 
 const SAME = 'the same'
-const LATER = 'upload again later: stored files remain'
+const LATER = 'upload again later: files that are already stored are kept'
 const OTHER_NAME = 'upload under another name'
 const CORRECT = 'correct what the message names, and upload again'
 
