@@ -74,7 +74,7 @@ export function createCommit<Schema, Entry = never>(
  * statements cost more than the rows that they write. The work locks rows in one order, because another process may do
  * the same. When a group fails, each item is written alone.
  */
-export function together<Schema, Entry, Item, Result>(
+export function groupWrites<Schema, Entry, Item, Result>(
   commit: Commit<Schema, Entry>,
   work: (tx: Transaction<Schema>, items: readonly Item[]) => Promise<Result[]>,
   options?: CommitOptions,

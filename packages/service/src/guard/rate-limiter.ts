@@ -3,7 +3,7 @@
 
 import { hash } from 'node:crypto'
 import { lru } from '@svc/concurrency/caches'
-import { together } from '@svc/database/commit'
+import { groupWrites } from '@svc/database/commit'
 import type { Database } from '@svc/database/open'
 import type { Transaction } from 'kysely'
 import { ServiceError } from '../service-error.ts'
@@ -67,7 +67,7 @@ export function createRateLimiter({ database: { db, commit }, now }: Options): R
     if (taken.size > 0) await setTats(tx, taken)
     return refusals
   }
-  const takeAll = together(commit, takeIn, WHILE_BEHIND)
+  const takeAll = groupWrites(commit, takeIn, WHILE_BEHIND)
 
   return {
     async take(...asks) {
