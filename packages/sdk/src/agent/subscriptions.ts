@@ -16,7 +16,7 @@ import type { Context } from '../context.ts'
 import { PaymentError, UntrueAnswer } from '../errors.ts'
 import { type ConfirmOptions, confirmWith, type Payment } from '../purchases/confirm.ts'
 import { type Intention, paidButUnfinished, receiptOnce } from '../purchases/purchase.ts'
-import { hasTime, type Payable, payableLeg, requireSound } from '../purchases/quote.ts'
+import { hasTime, type Payable, payableLeg, requireConsistentQuote } from '../purchases/quote.ts'
 
 export interface Subscribed {
   receipt: SignedReceipt
@@ -68,7 +68,7 @@ async function subscriptionOf(
 export async function quote(context: Context, signal?: AbortSignal): Promise<SubscriptionQuote> {
   const { body } = await call(context, requestSubscription, { signal })
   if (!('accepts' in body)) throw new UntrueAnswer('the service answered a quote request with a receipt')
-  requireSound(body)
+  requireConsistentQuote(body)
   if (body.extensions.svc.terms.subscription_days !== SUBSCRIPTION_DAYS)
     throw new UntrueAnswer('the quote is for something other than thirty days')
   return body

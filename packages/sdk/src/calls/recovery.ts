@@ -4,7 +4,7 @@ import { type Endpoint, ONCE_HEADERS } from '@svc/api/endpoint'
 import type { Context } from '../context.ts'
 import { GatewayError, isGatewayError, type NoAnswer, NotThisService } from '../errors.ts'
 import { isLastingError, networkErrorCode } from '../network-errors.ts'
-import { learnClock } from './clock.ts'
+import { syncClock } from './clock.ts'
 import { isSigned } from './credentials.ts'
 import type { AnyInput } from './input.ts'
 import { EndlessAnswer } from './read-answer.ts'
@@ -29,7 +29,7 @@ export function createRecovery(context: Context, endpoint: Endpoint, input: AnyI
   const once = (cure: string) => !tried.has(cure) && Boolean(tried.add(cure))
 
   const learnsClock = () =>
-    learnClock(context).then(
+    syncClock(context).then(
       () => true,
       () => false,
     )

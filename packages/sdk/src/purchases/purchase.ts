@@ -10,7 +10,7 @@ import type { Wallet } from '../wallets/wallet.ts'
 import { type Approve, completePayment, paymentError } from './complete-payment.ts'
 import { type Confirmed, type ConfirmOptions, confirmOnce, confirmWith, type ShowPayment } from './confirm.ts'
 import type { PaymentAttempt } from './payment-record.ts'
-import { type PurchaseLocation, type PurchaseRecord, purchaseEntry, unpaidAgain } from './purchase-journal.ts'
+import { type PurchaseLocation, type PurchaseRecord, purchaseEntry, withoutPayments } from './purchase-journal.ts'
 import type { Payable } from './quote.ts'
 
 /** The input of every purchase. */
@@ -192,5 +192,5 @@ export async function releaseUnpaid(location: PurchaseLocation, intent: string, 
   const entry = purchaseEntry(location, intent)
   const record = await entry.read()
   if (!record) return true
-  return (await isUnpaid(record, { intent, wallet })) && (await entry.write(unpaidAgain(record)))
+  return (await isUnpaid(record, { intent, wallet })) && (await entry.write(withoutPayments(record)))
 }
