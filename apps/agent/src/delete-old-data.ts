@@ -1,6 +1,6 @@
 // Deletes data that is no longer needed. The log of findings and all payments are stored permanently.
 
-import { endOfTooMany, MAX_UNPAID_QUOTES } from '@svc/payments/selling/too-many-quotes'
+import { findExcessCutoff, MAX_UNPAID_QUOTES } from '@svc/payments/selling/too-many-quotes'
 import { type Context, unixNow } from './context.ts'
 import { deleteNeverRegistered, findEndedWithLeftovers } from './delegations/store.ts'
 import { deleteUnpaid, nthEndBefore } from './subscriptions/store.ts'
@@ -27,10 +27,10 @@ export async function deleteOldData(
   const { lateConfirmSeconds } = context.config.payments
   await inBatches(signal, () => commit((tx) => deleteDeliveries(tx, now - DELIVERY_LIFETIME, BATCH)))
   const over = now - lateConfirmSeconds
-  const tooMany = await endOfTooMany((end, n) => nthEndBefore(db, end, n), over, maxKeptQuotes)
+  const tooMany = await findExcessCutoff((end, n) => nthEndBefore(db, end, n), over, maxKeptQuotes)
   await inBatches(signal, () => commit((tx) => deleteUnpaid(tx, Math.max(over - UNPAID_LIFETIME, tooMany), BATCH)))
   await inBatches(signal, () => commit((tx) => deleteNeverRegistered(tx, now - UNREGISTERED_LIFETIME, BATCH)))
-  await context.queue.forgetDead()
+  await context.queue.deleteOldDead()
   for (const delegationId of await findEndedWithLeftovers(db, BATCH))
     await inBatches(signal, () => commit((tx) => deleteWatched(tx, delegationId, BATCH)))
 }

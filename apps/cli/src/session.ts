@@ -104,7 +104,7 @@ export async function openSession(host: Host, options: GlobalOptions): Promise<S
       journal: await journal(),
       onWarning: (text) => output.warn(shown(text)),
       onRetry,
-      storagePatience: options.wait ? 'endless' : 'seconds',
+      retryStorageFor: options.wait ? 'forever' : 'seconds',
     }
   }
 

@@ -141,7 +141,7 @@ describe('production', () => {
     expect(quorum('1', 'https://a.example/key-1,https://a.example/key-2')).toBe(1)
     expect(() => quorum('2', 'https://a.example')).toThrow('RPC_QUORUM: evm is 2, but EVM_RPC_URLS has 1')
     expect(() => quorum('2', 'https://a.example/key-1,https://b.example,https://a.example/key-2')).toThrow(
-      'RPC_QUORUM: evm needs every node at a host of its own',
+      'RPC_QUORUM: evm requires a separate host for each node',
     )
     expect(() => quorum('0', 'https://a.example')).toThrow('RPC_QUORUM: evm must be an integer')
     expect(() => readConfig({ ...production(), RPC_QUORUM: 'primary=2' })).toThrow('PRIMARY_RPC_URLS has 0')
@@ -274,7 +274,9 @@ describe('settings', () => {
 
   it('CFG-02 a removed name of 1.1.0 stops the start, and the error says what to write', () => {
     for (const [name, advice] of Object.entries(RENAMED_SETTINGS))
-      expect(() => readConfig({ ...production(), [name]: 'x' }), name).toThrow(`${name} is gone: ${advice}`)
+      expect(() => readConfig({ ...production(), [name]: 'x' }), name).toThrow(
+        `${name} is no longer a setting: ${advice}`,
+      )
     expect(() => readConfig({ ...production(), ENVELOPE: 'x', OPERATOR_ACTORS: '' })).not.toThrow()
   })
 

@@ -16,7 +16,7 @@ export async function createSignedClient(signer: Signer | null, journal?: Journa
       fetch: (input, init) => fetch(urlOf(String(input).slice(baseUrl.length)), { ...init, credentials: 'omit' }),
       // Warnings in the console would not be read.
       onWarning: () => {},
-      storagePatience: 'seconds',
+      retryStorageFor: 'seconds',
       ...(known.state === 'ready' && { domainTag: known.value.evidence.domain_tag }),
       ...(signer && { signer }),
       ...(journal && { journal }),

@@ -7,7 +7,7 @@ type Advice<T> = Readonly<Partial<Record<ErrorCode, T>>>
 
 const AGAIN = 'call the tool again: it signs a new request'
 const ADMIN = "tell the user that the gateway's admin must look into it"
-const LATER = 'nothing was changed: try again later'
+const LATER = 'nothing was changed: call the tool again later'
 const LOCKERS = '`list_lockers` shows the receipts of this wallet; nothing needs to be bought'
 const OWNER = 'only the key that paid may do this: the server needs that key as SVC_WALLET'
 
@@ -39,7 +39,7 @@ export const TOOL_ADVICE: Advice<string> = {
   METHOD_MISMATCH: AGAIN,
   PATH_MISMATCH: AGAIN,
   AUDIENCE_MISMATCH:
-    'the user must set SVC_GATEWAY, or SVC_AGENT for the agent service, to the address that the service itself gives',
+    'the user must set SVC_GATEWAY, or SVC_AGENT for the agent service, to the public address of that service',
   NONCE_REPLAYED: AGAIN,
   OWNER_REQUIRED: OWNER,
   OWNER_IDENTITY_MISMATCH: OWNER,
@@ -48,7 +48,7 @@ export const TOOL_ADVICE: Advice<string> = {
   SHORT_URL_EXPIRED: '`get_link` or `put_file` returns a new URL',
   CONTENT_TYPE_MISMATCH: 'send the headers exactly as they were returned',
   pay_req_not_found: 'repeat the call with the same intent; nothing is paid twice',
-  receipt_not_found: `${LOCKERS}; was it sold by another gateway?`,
+  receipt_not_found: `${LOCKERS}; the receipt may be from another gateway`,
   locker_not_found: LOCKERS,
   CONTENT_NOT_FOUND: 'upload the bytes, or call `put_file` again',
   FILE_NOT_FOUND: '`list_files` shows the files of the locker',
@@ -82,12 +82,12 @@ export const TOOL_ADVICE: Advice<string> = {
   LOCKER_TAKEN_DOWN: "tell the user to ask the gateway's admin; statements and proofs remain available",
   LOCKER_LIMIT_EXCEEDED: ADMIN,
   RATE_LIMITED: 'wait, then call again',
-  internal_error: LATER,
+  internal_error: `call the tool again later; if the error persists, ${ADMIN}`,
   IAM_SIGNBLOB_PERMISSION_DENIED: ADMIN,
   S3_DISABLED: '`put_file` and `get_link` work without S3',
   anchor_failed: 'call `attest` again later to publish it',
   tx_not_found_on_chain: LATER,
-  chain_unavailable: LATER,
+  chain_unavailable: 'do not pay again; repeat the same call later',
   database_unavailable: LATER,
   overloaded: LATER,
   STORAGE_UNAVAILABLE: LATER,
@@ -104,19 +104,20 @@ export const TOOL_ADVICE: Advice<string> = {
 export const COMMAND_ADVICE: Advice<string> = {
   OWNER_REQUIRED: 'only the wallet that paid may do this: give it with --wallet',
   OWNER_IDENTITY_MISMATCH: 'only the wallet that paid may do this: give it with --wallet',
-  SIGNATURE_INVALID: 'is this the wallet that paid, or a current operator of the locker? `svc whoami` shows it',
-  receipt_not_found: 'is this the gateway that sold it? `svc lockers` shows the gateway of each locker',
+  SIGNATURE_INVALID:
+    'use the wallet that paid, or a current operator of the locker: `svc whoami` shows the current wallet',
+  receipt_not_found: 'ask the gateway that sold it: `svc lockers` shows the gateway of each locker',
   locker_not_found: '`svc provision RECEIPT` opens a locker',
   attestation_not_available: 'run `svc attest` first',
   EMPTY_FILE_LIST: 'put files into the locker first: `svc put PATH`',
   FILE_NOT_FOUND: '`svc ls` lists the files; only `svc get` and `svc rm -r` accept folders',
-  PRECONDITION_FAILED: 'it has changed in the meantime: run the same command again',
+  PRECONDITION_FAILED: 'the file has changed in the meantime: run the same command again',
   STORAGE_UNAVAILABLE:
-    'files stored before are safe; run the same command again later, or add --wait to continue when storage is back',
+    'files that are already stored are safe; run the same command again later, or add --wait to continue when storage is back',
   EXPIRED_ENVELOPE: 'the clock of this machine may be wrong: `svc doctor` shows by how much',
   ENVELOPE_NOT_YET_VALID: 'the clock of this machine may be wrong: `svc doctor` shows by how much',
   HASH_MISMATCH: 'the file changed while it was sent: run the same command again',
-  RATE_LIMITED: 'run the same command again then: finished work is skipped',
+  RATE_LIMITED: 'wait, then run the same command again: finished work is skipped',
   delegation_not_found: '`svc delegations` lists the delegations of this wallet; --wallet selects another',
   DELEGATION_LIMIT_EXCEEDED: '`svc delegations --end ID` ends a delegation',
 }
@@ -132,8 +133,8 @@ export const PAGE_ADVICE: Advice<readonly [title: string, next: string]> = {
     'Operators read, write and list files. Sign with the wallet that paid.',
   ],
   EXPIRED_ENVELOPE: [
-    'The signature came too late',
-    'It is valid for one minute. Try again and confirm in your wallet sooner. If you did, set the clock of this computer.',
+    'The signature arrived too late',
+    'A signature is valid for one minute. Try again and confirm in your wallet sooner. If that does not help, set the clock of this computer.',
   ],
   ENVELOPE_NOT_YET_VALID: [
     'The clock of this computer is ahead',

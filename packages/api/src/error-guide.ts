@@ -140,7 +140,7 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
     next: 'Sign with the key that paid.',
   },
   OWNER_IDENTITY_MISMATCH: {
-    cause: 'The named identity is not the wallet that paid.',
+    cause: 'The identity in the request is not the wallet that paid.',
     next: 'Name the wallet that paid on chain, and sign with it.',
   },
   SERVICE_NOT_AUTHORIZED: {
@@ -149,7 +149,7 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
   },
   ACTING_IDENTITY_REQUIRED: {
     cause:
-      'The caller is internal and may read, but is not one of the identities that may act. The attempt is recorded in the audit log.',
+      'The caller may read as an admin, but is not one of the identities that may act. The attempt is recorded in the audit log.',
     next: 'Use an identity that the gateway lists in `ADMINS`.',
   },
   SHORT_URL_INVALID: {
@@ -334,7 +334,7 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
     next: 'Send the bytes as they are, without `Content-Encoding`.',
   },
   unsupported_media_type: {
-    cause: 'The body must be JSON, and its `Content-Type` is another.',
+    cause: 'The body must be JSON, but its `Content-Type` is a different one.',
     next: 'Send `Content-Type: application/json`.',
   },
   RANGE_NOT_SATISFIABLE: {
@@ -369,12 +369,12 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
   },
   RATE_LIMITED: {
     cause: 'The caller has reached a limit, which `details` names.',
-    next: 'Wait for the number of seconds in `Retry-After`. Without that header waiting does not help: follow the `hint`. A batch request counts once.',
+    next: 'Wait for the number of seconds in `Retry-After`. Without that header, waiting does not help: follow the `hint`. A batch request counts once.',
   },
 
   internal_error: {
     cause: 'The gateway failed to handle the request. Its log has the cause under the `request_id`.',
-    next: `Send the request again later. ${ADMIN}`,
+    next: "Send the request again later. If the error persists, report it to the gateway's admin, with its `request_id`.",
   },
   IAM_SIGNBLOB_PERMISSION_DENIED: {
     cause: 'The gateway is not permitted to sign URLs of its storage provider.',

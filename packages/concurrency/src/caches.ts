@@ -7,7 +7,7 @@ export interface Lru<Key, Value> {
   set(key: Key, value: Value): void
 }
 
-/** Keeps the most recently used values, up to `capacity`: their number, or the sum of what they weigh. */
+/** Keeps the most recently used values, up to `capacity`: the number of values, or the sum of their weights. */
 export function lru<Key, Value>(capacity: number, weigh: (value: Value) => number = () => 1): Lru<Key, Value> {
   // A Map keeps insertion order, so its first key is the least recently used.
   const values = new Map<Key, Value>()

@@ -1,4 +1,4 @@
-// Locks with one holder, or with up to a limit, for everything or per key. All but `places` serve callers in order.
+// Locks for one holder or for a limited number, global or per key. All but `places` serve callers in order.
 
 /** A lock with one holder at a time. `acquire` resolves to the function that releases it. */
 export function mutex(): { acquire(): Promise<() => void> } {

@@ -5,7 +5,7 @@ import { controlledWork } from './work.ts'
 const nextTurn = () => new Promise(setImmediate)
 
 describe('mutex', () => {
-  it('has one holder at a time, in the order of their calls', async () => {
+  it('has one holder at a time, in the order of the calls', async () => {
     const lock = mutex()
     const order: number[] = []
     let holders = 0

@@ -38,8 +38,8 @@ export interface Guard<Schema, Entry> {
 }
 
 /**
- * Runs in the transaction, after the work, and records its entries: a commit without an answer, or before a crash, is
- * known by that record. Returns the function to call after the commit; it resolves when the entries are in the journal.
+ * Runs in the transaction, after the work, and records its entries, so that a commit can be found after a crash or a
+ * lost answer. Returns the function to call after the commit; it resolves when the entries are in the journal.
  */
 export type Recorder<Schema, Entry> = (
   tx: Transaction<Schema>,
@@ -74,7 +74,7 @@ export function createCommit<Schema, Entry = never>(
  * statements cost more than the rows that they write. The work locks rows in one order, because another process may do
  * the same. When a group fails, each item is written alone.
  */
-export function together<Schema, Entry, Item, Result>(
+export function groupWrites<Schema, Entry, Item, Result>(
   commit: Commit<Schema, Entry>,
   work: (tx: Transaction<Schema>, items: readonly Item[]) => Promise<Result[]>,
   options?: CommitOptions,

@@ -24,7 +24,7 @@ interface Contraction {
  */
 interface Baseline {
   release: string
-  /** The first migration that it replaces; it tells an older database of this service from another service's. */
+  /** The first migration that it replaces; it distinguishes an older database of this service from another service's. */
   first: string
   create: Change
 }
@@ -170,7 +170,7 @@ function refuseForeignDatabase(applied: ReadonlyMap<string, AppliedMigration>, m
   const beyond = unknown.filter(({ needs }) => needs && !Object.hasOwn(migrations, needs))
   if (beyond.length === 0) return
   throw new Error(
-    `the database belongs to a newer release, which took away what this one uses (${beyond
+    `the database belongs to a newer release, which removed what this one uses (${beyond
       .map(({ name }) => name)
       .sort()
       .join(', ')}): ` +

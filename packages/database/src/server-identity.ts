@@ -15,7 +15,7 @@ export interface ServerIdentity {
   run: string
   /**
    * How far, at least, the clock of this process is ahead of the server's; negative when it is behind. Null when there
-   * is no second clock, or the answer took too long to tell.
+   * is no second clock, or the answer took too long.
    */
   clockAheadMs: number | null
 }
@@ -48,8 +48,8 @@ export async function postgresIdentity(ask: Ask): Promise<ServerIdentity> {
   const askedAt = Date.now()
   const { run, time } = (await ask(RUN)) as { run: string; time: number }
   const clockAheadMs = aheadOf(time, askedAt, Date.now())
-  const told = (await ask(HISTORY).catch(() => null)) as { history: string } | null
-  return { history: told?.history ?? `postgres ${run}`, run, clockAheadMs }
+  const found = (await ask(HISTORY).catch(() => null)) as { history: string } | null
+  return { history: found?.history ?? `postgres ${run}`, run, clockAheadMs }
 }
 
 const MAX_ROUND_TRIP_MS = 2000

@@ -24,7 +24,7 @@ export function openSqliteReader(path: string): DatabaseSync {
  * Opens the file in a transaction of its only connection. Fails immediately while another process has the file open; no
  * process can open it until this one closes it.
  */
-export function openSqliteAlone(path: string): DatabaseSync {
+export function openSqliteExclusively(path: string): DatabaseSync {
   if (!existsSync(path)) throw new Error(`there is no SQLite file ${path}`)
   const database = new DatabaseSync(path, { timeout: 0 })
   try {

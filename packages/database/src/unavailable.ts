@@ -15,7 +15,7 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 const READ_ONLY = '25006'
 
 /** PostgreSQL's codes for temporary errors: five characters, or a prefix. */
-const PASSING_STATES = [
+const TEMPORARY_STATES = [
   '08', // connection exception
   '53', // insufficient resources: connections, memory, disk
   '57P', // the server shuts down, starts up, or ended the session
@@ -43,7 +43,7 @@ export function queryError(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   if ('errcode' in error) return SQLITE_CODES.includes(Number(error.errcode) & 0xff) ? unavailable(error) : error
   const isPassing =
-    'severity' in error && 'code' in error && PASSING_STATES.some((s) => String(error.code).startsWith(s))
+    'severity' in error && 'code' in error && TEMPORARY_STATES.some((s) => String(error.code).startsWith(s))
   return isPassing || isConnectionBroken(error) ? unavailable(error) : error
 }
 

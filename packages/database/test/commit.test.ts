@@ -3,7 +3,7 @@ import { forEachTest } from '@svc/devnet/for-tests'
 import { writable } from '@svc/devnet/writable'
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { expect, it } from 'vitest'
-import { createCommit, type Guard, together } from '../src/commit.ts'
+import { createCommit, type Guard, groupWrites } from '../src/commit.ts'
 import { DatabaseUnavailable } from '../src/unavailable.ts'
 
 interface Schema {
@@ -102,7 +102,7 @@ forEachDatabaseInGate('a commit', (database) => {
 
   it('is shared by callers that arrive together, and split into one per caller when it fails', async () => {
     const shares: number[] = []
-    const write = together(opened.commit, async (tx, all: readonly string[]) => {
+    const write = groupWrites(opened.commit, async (tx, all: readonly string[]) => {
       shares.push(all.length)
       await tx
         .insertInto('things')
@@ -121,7 +121,7 @@ forEachDatabaseInGate('a commit', (database) => {
 
   it('is not repeated when the connection broke, so that the caller can check whether it was written', async () => {
     let runs = 0
-    const broken = together(opened.commit, async () => {
+    const broken = groupWrites(opened.commit, async () => {
       runs++
       throw new DatabaseUnavailable('the connection broke')
     })

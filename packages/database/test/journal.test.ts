@@ -165,7 +165,7 @@ it('T-37 a second gateway on another copy of the database does not start while t
   await sharing.close()
 
   await holder.kill()
-  const heir = await open('another copy')
-  await heir.close()
+  const successor = await open('another copy')
+  await successor.close()
   expect((await read()).found).toEqual(['an entry'])
 })

@@ -53,7 +53,7 @@ forEachDatabaseInGate('a release', (database) => {
     await database.open(third)
     await database.open(second)
     await expect(database.open(first)).rejects.toThrow(
-      'took away what this one uses (0003-drop-names): run a release that has the migration 0002-given-names',
+      'removed what this one uses (0003-drop-names): run a release that has the migration 0002-given-names',
     )
   })
 

@@ -43,7 +43,7 @@ describe('the SQLite driver', () => {
     await expect(sql`select ${value} as value`.execute(db)).rejects.toThrow(TypeError)
   })
 
-  it('works on after a commit that failed', async () => {
+  it('keeps working after a commit that failed', async () => {
     const orphan = db.transaction().execute((trx) => sql`insert into child values (1)`.execute(trx))
     await expect(orphan).rejects.toThrow('FOREIGN KEY')
     await db.transaction().execute((trx) => sql`insert into parent values (1)`.execute(trx))

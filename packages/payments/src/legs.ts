@@ -62,10 +62,10 @@ export function chooseLegs<L extends { of: Asset }>(legs: readonly L[], choice: 
   const network = choice.pay_network === undefined ? null : networkNamed(choice.pay_network)
   if (choice.pay_network !== undefined && !network) return { outcome: 'unknown_network' }
   const ticker = choice.pay_asset?.toLowerCase()
-  const fitting = legs.filter(
+  const matching = legs.filter(
     ({ of }) => (!network || of.network === network) && (ticker === undefined || of.ticker.toLowerCase() === ticker),
   )
-  return fitting.length > 0 ? { outcome: 'chosen', legs: fitting } : { outcome: 'not_offered' }
+  return matching.length > 0 ? { outcome: 'chosen', legs: matching } : { outcome: 'not_offered' }
 }
 
 /** The error text for a pair that is not offered: the asset in capitals, the network as the buyer named it (PAY-47). */

@@ -13,27 +13,27 @@ export type Outcome<Landed, Failed> =
   | { outcome: 'expired' }
   | { outcome: 'pending' }
 
-interface NoteAndSend<Signed, Sent> {
+interface RecordAndSend<Signed, Sent> {
   /** False when another transaction is already stored: then this one is not sent. */
-  note(signed: Signed): Promise<boolean>
+  record(signed: Signed): Promise<boolean>
   send(signed: Signed): Promise<Sent>
 }
 
 /** Rule 1. Null when the transaction was not stored, and so not sent. */
-export async function noteAndSend<Signed, Sent>(
+export async function recordAndSend<Signed, Sent>(
   signed: Signed,
-  { note, send }: NoteAndSend<Signed, Sent>,
+  { record, send }: RecordAndSend<Signed, Sent>,
 ): Promise<{ sent: Sent } | null> {
-  return (await note(signed)) ? { sent: await send(signed) } : null
+  return (await record(signed)) ? { sent: await send(signed) } : null
 }
 
-interface SendOnce<Signed, Result> extends NoteAndSend<Signed, unknown> {
+interface SendOnce<Signed, Result> extends RecordAndSend<Signed, unknown> {
   /**
    * Determines the outcome of the stored transaction. Null when nothing is stored, or when the stored one can never
    * land; throws while it may still land. In round 0 this run has signed nothing yet.
    */
   resolve(round: number): Promise<Result | null>
-  /** Null when nothing needs to be signed any more: the stored records tell why. */
+  /** Null when nothing needs to be signed any more; the stored records show why. */
   sign(): Promise<Signed | null>
 }
 
@@ -43,7 +43,7 @@ export async function sendOnce<Signed, Result>(steps: SendOnce<Signed, Result>):
     const result = await steps.resolve(round)
     if (result !== null) return result
     const signed = await steps.sign()
-    if (signed !== null) await noteAndSend(signed, steps)
+    if (signed !== null) await recordAndSend(signed, steps)
   }
 }
 

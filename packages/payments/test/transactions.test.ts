@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest'
-import { noteAndSend, sendOnce, watchOutcome } from '../src/transactions.ts'
+import { recordAndSend, sendOnce, watchOutcome } from '../src/transactions.ts'
 
 /** A table with one row, a chain that accepts all transactions, and the order of events. */
 function sender({ isTaken = false, losesFirst = false } = {}) {
   const steps: string[] = []
-  let noted: string | null = null
+  let recorded: string | null = null
   let signed = 0
   const landed = new Set<string>()
   return {
     steps,
     async resolve() {
-      steps.push(`resolve ${noted}`)
-      if (noted === null) return null
-      if (landed.has(noted)) return noted
-      noted = null
+      steps.push(`resolve ${recorded}`)
+      if (recorded === null) return null
+      if (landed.has(recorded)) return recorded
+      recorded = null
       return null
     },
     async sign() {
@@ -21,9 +21,9 @@ function sender({ isTaken = false, losesFirst = false } = {}) {
       steps.push(`sign tx${signed}`)
       return `tx${signed}`
     },
-    async note(tx: string) {
-      steps.push(`note ${tx}`)
-      noted = isTaken ? 'other' : tx
+    async record(tx: string) {
+      steps.push(`record ${tx}`)
+      recorded = isTaken ? 'other' : tx
       if (isTaken) landed.add('other')
       return !isTaken
     },
@@ -38,14 +38,14 @@ describe('sending a transaction once', () => {
   it('T-19 stores it before it is sent, and resolves it by the stored record', async () => {
     const steps = sender()
     expect(await sendOnce(steps)).toBe('tx1')
-    expect(steps.steps).toEqual(['resolve null', 'sign tx1', 'note tx1', 'send tx1', 'resolve tx1'])
+    expect(steps.steps).toEqual(['resolve null', 'sign tx1', 'record tx1', 'send tx1', 'resolve tx1'])
   })
 
   it('T-19 does not send it when another transaction was stored first', async () => {
     const steps = sender({ isTaken: true })
     expect(await sendOnce(steps)).toBe('other')
     expect(steps.steps).not.toContain('send tx1')
-    expect(await noteAndSend('tx', steps)).toBeNull()
+    expect(await recordAndSend('tx', steps)).toBeNull()
   })
 
   it('T-19 signs another only after the first is resolved as lost', async () => {

@@ -178,7 +178,7 @@ function endorsementProblem(
   if (haveEnded(usable)) return 'the key that made it has ended'
   if (haveEnded(keysOf(body.endorsed.public_key_hex, keys))) return 'the key that it endorses has ended'
   const at = timeOf(body.issued_at)
-  return usable.some((key) => isKeyOfTime(key, keys, at)) ? null : 'it was made outside of the period of its key'
+  return usable.some((key) => isKeyOfTime(key, keys, at)) ? null : 'it was made outside the period of its key'
 }
 
 /** As many as two lists of a mebibyte can contain. */

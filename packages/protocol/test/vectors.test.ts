@@ -166,12 +166,12 @@ describe.each(vectors.merkle.sets)('MERK-02 MERK-09 tree of $file_count files', 
     expect(isManifestSignedBy(statementKey, set.merkle_root, signature_hex)).toBe(true)
     expect(manifestSignature(root, null)).toBe(unsigned_form)
     expect(isUnsigned(unsigned_form)).toBe(true)
-    const dressedUp = [
+    const disguised = [
       unsigned_form.slice('unsigned:'.length).repeat(4),
       `unsigned:${signature_hex}`,
       `${signature_hex} `,
     ]
-    for (const text of [unsigned_form, ...dressedUp])
+    for (const text of [unsigned_form, ...disguised])
       expect(isManifestSignedBy(statementKey, set.merkle_root, text), text).toBe(false)
     expect(isUnsigned(signature_hex)).toBe(false)
     expect(unsigned_form).not.toBe(set.debug_wrong.unsigned_form_if_hash_of_raw_root_bytes)

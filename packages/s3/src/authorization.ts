@@ -115,7 +115,7 @@ function readQueryForm({ headers }: S3Head, { parameters }: Target): Omit<Author
   const need = (name: string): string => {
     const value = values.get(name)
     if (value) return value
-    throw s3Error(code, `a presigned URL has ${name}`)
+    throw s3Error(code, `a presigned URL must have ${name}`)
   }
   requireAlgorithm(need('X-Amz-Algorithm'), code)
   const requestTime = parseAmzDate(need('X-Amz-Date'))

@@ -18,7 +18,7 @@ const BYTES: Readonly<Record<ChecksumAlgorithm, number>> = { crc32: 4, crc32c: 4
 const POLYNOMIALS = { crc32: CRC32, crc32c: CRC32C, crc64nvme: CRC64NVME }
 
 const PREFIX = 'x-amz-checksum-'
-/** Headers with that prefix that are not checksums. */
+/** What follows the prefix in headers that are not checksums. */
 const OTHERS: readonly string[] = ['algorithm', 'type', 'mode']
 
 /** The algorithm of a header or a trailer; null for other names. */
@@ -28,7 +28,7 @@ export function algorithmOf(name: string): ChecksumAlgorithm | null {
   if (OTHERS.includes(rest)) return null
   if (isAlgorithm(rest)) return rest
   const known = Object.keys(BYTES).join(', ')
-  throw s3Error('NotImplemented', `checksums of the kind ${rest.slice(0, 20)} are not supported`, `use one of ${known}`)
+  throw s3Error('NotImplemented', `the checksum algorithm ${rest.slice(0, 20)} is not supported`, `use one of ${known}`)
 }
 
 function isAlgorithm(text: string): text is ChecksumAlgorithm {

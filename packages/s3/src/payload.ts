@@ -87,7 +87,7 @@ function readAnnounced(headers: SignedRequest['headers'], hasTrailer: boolean): 
   if ((name !== undefined) !== hasTrailer) {
     throw s3Error(
       'InvalidRequest',
-      'x-amz-trailer requires an x-amz-content-sha256 that ends with -TRAILER, and the other way round',
+      'send x-amz-trailer with an x-amz-content-sha256 that ends with -TRAILER, or neither',
     )
   }
   if (name === undefined) return null

@@ -131,7 +131,7 @@ export function textOf(element: XmlElement, name: string): string | null {
   return child?.text ?? null
 }
 
-/** Content that is already XML. Long lists use it, which takes a third of the time. */
+/** Content that is already XML. For long lists, this takes a third of the time. */
 export class WrittenXml {
   readonly text: string
 

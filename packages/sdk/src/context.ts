@@ -29,8 +29,8 @@ export interface ClientOptions {
   onWarning?: (text: string) => void
   /** Called before the wait for each retry. */
   onRetry?: (retry: Retry) => void
-  /** How long to retry while the gateway's storage provider is unavailable: `minutes` by default. */
-  storagePatience?: 'seconds' | 'minutes' | 'endless'
+  /** How long to retry while the gateway's storage provider is unavailable. The default is `minutes`. */
+  retryStorageFor?: 'seconds' | 'minutes' | 'forever'
 }
 
 export interface Retry {
@@ -84,7 +84,7 @@ export interface Context {
   readonly domainTag: string
   readonly warn: (text: string) => void
   readonly onRetry: (retry: Retry) => void
-  readonly storagePatience: NonNullable<ClientOptions['storagePatience']>
+  readonly retryStorageFor: NonNullable<ClientOptions['retryStorageFor']>
   readonly now: () => number
   readonly wait: (ms: number, signal?: AbortSignal) => Promise<void>
   /** How many milliseconds the service's clock is known to be ahead of ours. */
@@ -111,7 +111,7 @@ export function createContext(
     domainTag: options.domainTag ?? DEFAULT_DOMAIN_TAG,
     warn: options.onWarning ?? console.warn,
     onRetry: options.onRetry ?? (() => {}),
-    storagePatience: options.storagePatience ?? 'minutes',
+    retryStorageFor: options.retryStorageFor ?? 'minutes',
     now,
     wait,
     clockLead: 0,

@@ -30,7 +30,7 @@ export class GatewayError extends Error {
   service: ServiceName = 'gateway'
 
   constructor(status: number, body: ErrorBody | null, retryAfter: number | null) {
-    super(body?.message ?? `the answer was HTTP ${status} and not from the gateway`)
+    super(body?.message ?? `HTTP ${status}, and the answer is not from the gateway`)
     this.status = status
     this.code = (body?.error as ErrorCode | undefined) ?? `http_${status}`
     this.hint = body?.hint ?? null
@@ -168,7 +168,7 @@ function textOr(otherwise: string, value: unknown): string {
 }
 
 const SAME = 'the same'
-const LATER = 'upload again later: stored files remain'
+const LATER = 'upload again later: files that are already stored are kept'
 const OTHER_NAME = 'upload under another name'
 const CORRECT = 'correct what the message names, and upload again'
 

@@ -35,7 +35,7 @@ export {
   endPurchase,
   unfinishedPurchases,
 } from './purchases/open-purchases.ts'
-export { forgetUnansweredPayment, paidBut, releaseUnpaid } from './purchases/purchase.ts'
+export { forgetUnansweredPayment, paidButUnfinished, releaseUnpaid } from './purchases/purchase.ts'
 export { forgetPurchase, type PurchaseRecord, readPurchase } from './purchases/purchase-journal.ts'
 export { payableLeg } from './purchases/quote.ts'
 export type {

@@ -21,7 +21,7 @@ const CUT = 'the connection was cut'
 const LATE = 'it does not answer in time'
 const NO_WAY = 'the network has no route to it'
 const UNKNOWN_AUTHORITY = 'its certificate is not signed by an authority that this machine trusts'
-const NO_TLS = 'it does not speak TLS: should the address begin with http:// ?'
+const NO_TLS = 'it does not speak TLS: check whether its address begins with http://'
 
 const REASONS: Readonly<Record<string, string>> = {
   ENOTFOUND: 'there is no host with this name',
@@ -37,7 +37,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EHOSTUNREACH: NO_WAY,
   ENETUNREACH: NO_WAY,
   CERT_HAS_EXPIRED: 'its certificate has expired',
-  CERT_NOT_YET_VALID: 'its certificate is not valid yet; is the clock of this machine right?',
+  CERT_NOT_YET_VALID: 'its certificate is not valid yet: check the clock of this machine',
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
   DEPTH_ZERO_SELF_SIGNED_CERT: UNKNOWN_AUTHORITY,
   SELF_SIGNED_CERT_IN_CHAIN: UNKNOWN_AUTHORITY,

@@ -69,7 +69,7 @@ export function signerFromWalletStandard<Account extends { address: string }>(
     address: account.address,
     async sign(message) {
       const [signed] = await feature.signMessage({ account, message })
-      if (!signed) throw new Error('the wallet signed nothing')
+      if (!signed) throw new Error('the wallet returned no signature')
       return toBase58(signed.signature)
     },
   }

@@ -73,6 +73,6 @@ export function withRetries<Result>(
 }
 
 /** For requests that change nothing: an idle connection may turn out to be closed only when it is used. */
-export function onceMore<Result>(step: () => Promise<Result>): Promise<Result> {
+export function retryOnce<Result>(step: () => Promise<Result>): Promise<Result> {
   return withRetries({ attempts: 2, backoffMs: 0 }, step)
 }

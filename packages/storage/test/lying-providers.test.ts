@@ -63,21 +63,21 @@ it.each(Object.keys(stores))(
     const { url, direct, open } = await stores[store]!()
     const key = await keep(direct, BYTES)
     const proxy = await proxyOf(url)
-    const [hasty, patient] = [await open(proxy.url, SHORT_TIMEOUTS), await open(proxy.url)]
+    const [quick, normal] = [await open(proxy.url, SHORT_TIMEOUTS), await open(proxy.url)]
     for (const [name, distort] of Object.entries(DISTORTIONS)) {
       proxy.always(/./, { distort })
-      const writing = keep(hasty, BYTES)
+      const writing = keep(quick, BYTES)
       await expectProviderErrors(name, {
-        read: fetchBytes(hasty, key),
-        stat: hasty.stat(key),
-        absent: hasty.absent([key, { id: newId(), ref: null }]),
+        read: fetchBytes(quick, key),
+        stat: quick.stat(key),
+        absent: quick.absent([key, { id: newId(), ref: null }]),
         write: writing,
       })
-      expect([name, await hasty.check()]).toEqual([name, expect.any(Boolean)])
+      expect([name, await quick.check()]).toEqual([name, expect.any(Boolean)])
       const written = await writing.catch(() => null)
       if (written) expect(await fetchBytes(direct, written), name).toEqual(BYTES)
       proxy.behave()
-      expect(await fetchBytes(patient, key), `after ${name}`).toEqual(BYTES)
+      expect(await fetchBytes(normal, key), `after ${name}`).toEqual(BYTES)
     }
   },
 )
@@ -121,17 +121,17 @@ it.each(Object.keys(slowStores))(
   async (name) => {
     const { url, open, paid } = await slowStores[name]!()
     const proxy = await proxyOf(url)
-    const [hasty, patient] = [await open(proxy.url, SHORT_TIMEOUTS), await open(proxy.url)]
+    const [quick, normal] = [await open(proxy.url, SHORT_TIMEOUTS), await open(proxy.url)]
     const refs: string[] = []
     for (const distortion of SOME) {
       const bytes = randomBytes(200)
       const object = stagedObject(bytes)
       proxy.always(/./, { distort: DISTORTIONS[distortion]! })
-      await expectProviderErrors(distortion, { deliver: hasty.deliver(object) })
-      expect([distortion, await hasty.check()]).toEqual([distortion, expect.any(Boolean)])
+      await expectProviderErrors(distortion, { deliver: quick.deliver(object) })
+      expect([distortion, await quick.check()]).toEqual([distortion, expect.any(Boolean)])
       proxy.behave()
-      const { ref } = await patient.deliver(object)
-      expect(await buffer((await patient.read(ref))!), `after ${distortion}`).toEqual(bytes)
+      const { ref } = await normal.deliver(object)
+      expect(await buffer((await normal.read(ref))!), `after ${distortion}`).toEqual(bytes)
       refs.push(ref)
     }
     expect(paid().toSorted()).toEqual(refs.toSorted())

@@ -311,7 +311,9 @@ it('CFG-02 a secret inside a URL may be in a separate file', async () => {
 it('CFG-02 each setting of 1.1.0 is rejected with the form of the URL', () => {
   for (const name of ['STORJ_SECRET_ACCESS_KEY_FILE', 'GCS_BUCKET', 'ARWEAVE_KEY', 'FIRESTORE_PROJECT']) {
     const reader = new SettingsReader({ [name]: 'x' }, PROVIDER_SETTINGS, RENAMED_PROVIDER_SETTINGS)
-    expect(reader.problems()).toEqual([expect.stringMatching(new RegExp(`^${name} is gone: write it into \\w+. .*:`))])
+    expect(reader.problems()).toEqual([
+      expect.stringMatching(new RegExp(`^${name} is no longer a setting: write it into \\w+. .*:`)),
+    ])
   }
 })
 

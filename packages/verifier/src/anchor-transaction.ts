@@ -49,7 +49,7 @@ export function publishes({ instructions }: AnchorTransaction, memo: Uint8Array)
   return instructions.some(({ program, data }) => MEMO_PROGRAMS.includes(program) && equalBytes(data, memo))
 }
 
-export function isCanonically(value: Json | undefined, bytes: Uint8Array): boolean {
+export function hasCanonicalBytes(value: Json | undefined, bytes: Uint8Array): boolean {
   try {
     return value !== undefined && equalBytes(canonicalBytes(value), bytes)
   } catch {

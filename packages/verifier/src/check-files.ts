@@ -61,12 +61,12 @@ export async function createFileCheck(source: FileSource): Promise<FileCheck> {
         for (const name of namesOf(source, filename)) notInBundle.delete(name)
         source.onChecked?.(filename, problem)
         if (problem === 'missing' && source.isPartial) continue
-        if (problem) note(report, problem, filename)
+        if (problem) recordProblem(report, problem, filename)
         else report.matching++
       }
     },
     end({ isPartial = false } = {}) {
-      if (!isPartial) for (const name of notInBundle) note(report, 'extra', name)
+      if (!isPartial) for (const name of notInBundle) recordProblem(report, 'extra', name)
       return { fact: factOf(report, source.isPartial ? listed : null), report }
     },
   }
@@ -85,7 +85,7 @@ export function emptyReport(): FilesReport {
 }
 
 /** Records a problem. The name is null if it is unknown. */
-export function note({ counts, names }: FilesReport, problem: FileProblem, filename: string | null): void {
+export function recordProblem({ counts, names }: FilesReport, problem: FileProblem, filename: string | null): void {
   counts[problem]++
   if (filename !== null && names[problem].length < MAX_NAMES) names[problem].push(filename)
 }

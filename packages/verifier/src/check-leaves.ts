@@ -11,7 +11,7 @@ import {
   type FilesReport,
   factOf,
   namesOf,
-  note,
+  recordProblem,
 } from './check-files.ts'
 import { type CountedFiles, createFileCounter } from './file-list.ts'
 
@@ -37,7 +37,7 @@ export function createLeafCheck(source: FileSource): LeafCheck {
       for (const leaf of leaves) {
         const file = others.get(leaf)
         if (!file) {
-          if (!source.isPartial) note(report, 'missing', null)
+          if (!source.isPartial) recordProblem(report, 'missing', null)
           continue
         }
         others.delete(leaf)
@@ -48,7 +48,7 @@ export function createLeafCheck(source: FileSource): LeafCheck {
     },
     end() {
       if (!others) return null
-      for (const { filename } of others.values()) if (!found.has(filename)) note(report, 'extra', filename)
+      for (const { filename } of others.values()) if (!found.has(filename)) recordProblem(report, 'extra', filename)
       report.matching = matching.length
       const fact = factOf(report, source.isPartial ? listed : null)
       return { fact, report, files: matching.length === listed ? counted(matching) : null }
@@ -60,7 +60,7 @@ async function filesByLeaf(source: FileSource, report: FilesReport): Promise<Map
   const files = new Map<string, FileEntry>()
   for await (const filename of source.names?.() ?? []) {
     const content = await contentOf(source, filename)
-    if (content === null) note(report, 'unreadable', filename)
+    if (content === null) recordProblem(report, 'unreadable', filename)
     else {
       const file = { filename, ...content }
       files.set(leafHash(file), file)

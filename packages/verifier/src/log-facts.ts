@@ -12,7 +12,7 @@ import { type LogProof, proves, readProof } from '@svc/protocol/transparency/pro
 import {
   finalized,
   findTransaction,
-  isCanonically,
+  hasCanonicalBytes,
   publishes,
   signerMatches,
   slotMatches,
@@ -34,7 +34,7 @@ export interface GivenLogs {
   policy?: Policy
 }
 
-/** The content of the proof. Only the facts tell which parts are verified. */
+/** The content of the proof. Only the facts show which parts are verified. */
 export interface LogReport {
   /** The name of the log. */
   origin: string
@@ -103,7 +103,7 @@ function all(fact: Fact): LogFacts {
 /** The proof, or its problem. */
 export function readLogProof(log: Json): LogProof | string {
   if (!isObject(log)) return 'log is not an object'
-  return typeof log.proof === 'string' ? readProof(log.proof) : 'log.proof is not a text'
+  return typeof log.proof === 'string' ? readProof(log.proof) : 'log.proof is not a string'
 }
 
 /** Why the proof does not include the statement, or null. The signature of the checkpoint is not verified. */
@@ -129,7 +129,7 @@ function logCosigned(policy: Policy | undefined, judged: Judgement | null): Fact
   return passedUnless(
     judged.isQuorum
       ? null
-      : `${length} of ${policy.witnesses.length} witnesses cosigned, which is no quorum of the policy`,
+      : `${length} of ${policy.witnesses.length} witnesses cosigned, which does not satisfy the quorum of the policy`,
   )
 }
 
@@ -142,7 +142,7 @@ async function logAnchored(
   if (anchor === null) return without(notChecked('the checkpoint has no anchor'))
   if (!isObject(anchor)) return without(failed('log.anchor is not an object'))
   const memo = logAnchorMemo(logAnchorPayload(checkpoint))
-  if (!isCanonically(anchor.payload, memo)) return without(failed('log.anchor publishes another checkpoint'))
+  if (!hasCanonicalBytes(anchor.payload, memo)) return without(failed('log.anchor publishes another checkpoint'))
   if (!rpc) return without(notChecked('no node was asked'))
   const mismatch = await wrongChain(rpc, anchor)
   if (mismatch) return without(unavailable(mismatch))

@@ -10,7 +10,7 @@ import type { EvidenceEnvelope } from '@svc/protocol/evidence'
 import {
   finalized,
   findTransaction,
-  isCanonically,
+  hasCanonicalBytes,
   publishes,
   signerMatches,
   slotMatches,
@@ -109,7 +109,7 @@ function payloadMatches({ anchor, envelope }: AnchorQuestion, transaction: Ancho
   if (!envelope) return failed('the bundle has no statement that this anchor can publish')
   const memo = anchorMemo(anchorPayload(envelope))
   if (!publishes(transaction, memo)) return failed('no memo of the transaction is the payload of this statement')
-  if (!isCanonically(anchor.payload, memo)) return failed('anchor.payload is not the payload of this statement')
+  if (!hasCanonicalBytes(anchor.payload, memo)) return failed('anchor.payload is not the payload of this statement')
   if (!isVersion(anchor, 2)) return failed('the anchor of a statement must have the envelope_version 2')
   const { statement_digest, body } = envelope
   const isNamed = anchor.statement_digest === statement_digest && anchor.snapshot_id === body.snapshot_id

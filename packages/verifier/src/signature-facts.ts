@@ -82,7 +82,7 @@ function endorsersOf(signer: string, { paths }: FollowedKeys): string[] {
 const NOTHING_PINNED = notChecked('no key was pinned: the signature only shows that the bundle is consistent')
 
 function unsigned(why: string, pinned: readonly PinnedKey[]): SignatureFacts {
-  const key_pinned = pinned.length === 0 ? NOTHING_PINNED : failed('nothing is signed by a pinned key')
+  const key_pinned = pinned.length === 0 ? NOTHING_PINNED : failed('there is no valid signature by a pinned key')
   return { signature_valid: failed(why), key_pinned, key: null, revocation: null }
 }
 

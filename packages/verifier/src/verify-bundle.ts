@@ -52,7 +52,7 @@ export interface VerifiedBundle {
   /** The statement. Null in version 1, and if it is malformed. */
   envelope: EvidenceEnvelope | null
   receiptId: string | null
-  /** The anchor in the bundle. Only the facts tell which parts are verified. */
+  /** The anchor in the bundle. Only the facts show which parts are verified. */
   anchor: JsonObject | null
   /**
    * The Unix time of a final block with the statement, or with a checkpoint that covers it. Null if no node proves it.

@@ -36,21 +36,21 @@ describe('the files of a folder', () => {
     const files = await Promise.all(['a', 'b', 'c'].map((name) => entry(name, name)))
     const hashes = new Map(files.map(({ filename, ...content }) => [filename, content]))
     const given = (...names: string[]) => {
-      const told: [string, string | null][] = []
+      const reported: [string, string | null][] = []
       const source: FileSource = {
         isPartial: true,
         open: (name) => (names.includes(name) ? (hashes.get(name) ?? null) : null),
         names: () => names,
-        onChecked: (...result) => told.push(result),
+        onChecked: (...result) => reported.push(result),
       }
-      return { source, told }
+      return { source, reported }
     }
     const some = given('b')
     expect(await check(files, some.source)).toMatchObject({
       fact: { value: 'not_checked', why: 'only 1 of 3 files were compared; they match' },
       report: { matching: 1, counts: { missing: 0 } },
     })
-    expect(some.told).toEqual([
+    expect(some.reported).toEqual([
       ['a', 'missing'],
       ['b', null],
       ['c', 'missing'],

@@ -133,7 +133,7 @@ describe('facts about a receipt', () => {
       { document: { ...OF_RECEIPT, envelope: { ...bundle.envelope, signature: null, sig_alg: 'none' } } },
     ],
     [
-      'if the proof is not a text',
+      'if the proof id is not a string',
       'failed',
       { receipt: signReceipt({ ...RECEIPT, proof_id: [bundle.proof_id] as never }, SIGNER) },
     ],

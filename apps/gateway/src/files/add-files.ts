@@ -1,4 +1,4 @@
-import { together } from '@svc/database/commit'
+import { groupWrites } from '@svc/database/commit'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { type Context, unixNow } from '../context.ts'
 import type { FileRow, Tx } from '../db/schema.ts'
@@ -9,7 +9,7 @@ export type AddFile = (file: FileRow) => Promise<void>
 
 /** Durable when it resolves. */
 export function createFileAdder(context: Context): AddFile {
-  return together(context.database.commit, async (tx, files: readonly FileRow[]) => {
+  return groupWrites(context.database.commit, async (tx, files: readonly FileRow[]) => {
     await addFiles(
       tx,
       context,

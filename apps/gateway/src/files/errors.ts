@@ -15,7 +15,7 @@ export function uploadError(
 export function fileNotFound(filename: string): ServiceError {
   return uploadError('FILE_NOT_FOUND', 'the locker has no file with this name', {
     layer: 'gateway',
-    recovery_hint: 'create the file first; names are compared byte for byte',
+    recovery_hint: 'check the name, which is compared byte for byte, or create the file',
     next_best_method: 'POST /v1/lockers/{locker_id}/files',
     filename,
   })
@@ -44,7 +44,7 @@ export function nothingToConfirm(filename: string): ServiceError {
 
 /** The entry exists without bytes: they were never uploaded, or the provider lost them. */
 export function contentNotFound(lockerId: string, filename: string): ServiceError {
-  return uploadError('CONTENT_NOT_FOUND', 'the file exists in the locker, but it has no bytes', {
+  return uploadError('CONTENT_NOT_FOUND', 'the locker has an entry for this file, but no bytes', {
     layer: 'provider',
     recovery_hint: 'create the file again to get a new upload_url, upload the bytes, then confirm',
     next_best_method: `POST /v1/lockers/${lockerId}/files`,
@@ -102,7 +102,7 @@ export function uploadAbandoned(): ServiceError {
 export function storageError(error: unknown): unknown {
   if (!(error instanceof ProviderError)) return error
   if (error.reason === 'signing-denied') return signingDenied(error)
-  return new ServiceError('STORAGE_UNAVAILABLE', 'the storage behind this locker is unavailable at the moment', {
+  return new ServiceError('STORAGE_UNAVAILABLE', 'the storage provider of this locker is unavailable at the moment', {
     hint: 'try again in a minute; nothing was changed',
     headers: { 'retry-after': '30' },
     details: {
@@ -117,14 +117,14 @@ export function storageError(error: unknown): unknown {
 /** The only provider error with its own code (FILE-35). */
 function signingDenied(cause: ProviderError): ServiceError {
   return new ServiceError('IAM_SIGNBLOB_PERMISSION_DENIED', 'the gateway is not permitted to sign storage URLs', {
-    hint: "only the gateway's admin can resolve this: permit the gateway to sign, or transfer bytes through it",
+    hint: "only the gateway's admin can resolve this, by permitting the gateway to sign or by sending the bytes through it",
     details: { layer: 'provider', recovery_hint: "contact the gateway's admin", next_best_method: 'none' },
     cause,
   })
 }
 
 export function keyRemoved(): ServiceError {
-  return new ServiceError('SIGNATURE_INVALID', 'the key that signed was removed while the request was served', {
+  return new ServiceError('SIGNATURE_INVALID', 'the signing key was removed while the request was being served', {
     hint: 'sign with the key that paid or a registered operator key',
   })
 }

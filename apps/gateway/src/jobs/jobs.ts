@@ -57,7 +57,7 @@ export function registerJobs(context: Context): void {
   regularly(300, 'sweep-objects', () => sweepObjects(context))
   regularly(600, 'sweep-quotes', (run) => sweepQuotes(context, run.signal))
   regularly(3600, 'sweep-s3-keys', (run) => sweepKeys(context, run.signal))
-  regularly(3600, 'forget-dead-jobs', () => queue.forgetDead())
+  regularly(3600, 'forget-dead-jobs', () => queue.deleteOldDead())
   regularly(600, 'sweep-settling', () => sweepDeliveries(context))
   regularly(60, 'count-sales', () => countSales(context))
   regularly(3600, 'sample-growth', () => sampleGrowth(context))

@@ -102,7 +102,7 @@ export function publish<Signed, Sent, Outcome extends Found, Result>(
       deferred = await commit((tx) => attempt.defer(tx, refusal))
       return null
     },
-    async note(signed) {
+    async record(signed) {
       const written = await commit(async (tx, recordDocuments) => {
         if (!(await attempt.insert(tx, signed))) return { isRecorded: false, deferred: null }
         const refusal = await spendAll(tx, context, attempt.costs(signed))

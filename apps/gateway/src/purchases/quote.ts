@@ -6,7 +6,7 @@ import type { Body } from '@svc/api/endpoint'
 import type { Provider } from '@svc/api/providers'
 import type { Quote, Renewal, requestStorage, Terms } from '@svc/api/purchases'
 import { type Lru, lru } from '@svc/concurrency/caches'
-import { together } from '@svc/database/commit'
+import { groupWrites } from '@svc/database/commit'
 import { challengesFor, payeeOf, type QuoteCharges, quoteCharges } from '@svc/payments/selling/mpp/challenge'
 import { plainOfferText } from '@svc/payments/selling/payment-headers'
 import type { Market } from '@svc/payments/selling/price-legs'
@@ -65,7 +65,7 @@ export function createQuotes({ database: { commit } }: Pick<Context, 'database'>
     const inserted = await insertQuotes(tx, JSON.stringify(rows))
     return rows.map(() => inserted)
   }
-  return { templates: new WeakMap(), insert: together(commit, insertAll, { isOneStatement: true }) }
+  return { templates: new WeakMap(), insert: groupWrites(commit, insertAll, { isOneStatement: true }) }
 }
 
 /** Under a known Idempotency-Key, the quote of that key. */

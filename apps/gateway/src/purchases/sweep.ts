@@ -1,6 +1,6 @@
 // Deletes unpaid quotes. Quotes are free to request, so they must not accumulate (T-140).
 
-import { endOfTooMany, MAX_UNPAID_QUOTES } from '@svc/payments/selling/too-many-quotes'
+import { findExcessCutoff, MAX_UNPAID_QUOTES } from '@svc/payments/selling/too-many-quotes'
 import { type Context, unixNow } from '../context.ts'
 import { KEY_LIFETIME_SECONDS } from './idempotency.ts'
 import { TEMPLATE_LIFETIME_SECONDS } from './quote.ts'
@@ -18,7 +18,7 @@ export async function sweepQuotes(context: Context, signal: AbortSignal, maxQuot
   const { unpaidQuoteSeconds, lateConfirmSeconds } = context.config.payments
   const now = unixNow(context)
   const over = now - lateConfirmSeconds - MARGIN_SECONDS
-  const tooMany = await endOfTooMany((end, n) => nthEndBefore(db, end, n), over, maxQuotes)
+  const tooMany = await findExcessCutoff((end, n) => nthEndBefore(db, end, n), over, maxQuotes)
   const before = Math.max(Math.min(over, now - unpaidQuoteSeconds), tooMany)
   const settledBefore = now - RESUME_SECONDS - MARGIN_SECONDS
   for (let deleted = BATCH; deleted === BATCH; ) {

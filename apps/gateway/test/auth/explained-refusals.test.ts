@@ -89,7 +89,7 @@ describe('a refused envelope', () => {
     const wrong = await refuse({ path, lockerId: other.lockerId, receiptId: '' }, ed25519Identity())
     expect(wrong.error).toBe('SIGNATURE_INVALID')
     expect(wrong.hint).toBe(
-      'sign the exact bytes of X-Svc-Envelope, decoded, with the key of the owner or of a registered operator; with the receipt_id in the envelope this says whose key is expected',
+      'sign the exact bytes of X-Svc-Envelope, decoded, with the key of the owner or of a registered operator; put the receipt_id into the envelope to learn whose key is expected',
     )
     expect(Object.keys(wrong.details).toSorted()).toEqual(['layer', 'next_best_method', 'recovery_hint'])
   })

@@ -68,7 +68,7 @@ it('CFG-02 creates no keys in development', async () => {
 it('CFG-02 lists every problem with what to do, and exits with 1', async () => {
   const { code, stdout } = await check(`${production.replace(/^BASE_URL=.*$/m, '')}\nS3_DOOR=on\nPORT=a`)
   expect(code).toBe(1)
-  expect(stdout).toContain('- S3_DOOR is gone: it is now called S3, with the same value')
+  expect(stdout).toContain('- S3_DOOR is no longer a setting: it is now called S3, with the same value')
   expect(stdout).toContain('- BASE_URL must be the public address')
   expect(stdout).toContain('- PORT must be an integer')
   expect(await runCommand(['check', inFolder('nothing.env')])).toMatchObject({ code: 1, stdout: '' })

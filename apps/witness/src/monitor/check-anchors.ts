@@ -4,7 +4,7 @@
 import { anchorMemo, anchorPayload } from '@svc/protocol/anchor'
 import type { EvidenceEnvelope } from '@svc/protocol/evidence'
 import { logAnchorMemo, logAnchorPayload } from '@svc/protocol/transparency/anchor'
-import { findTransaction, isCanonically, publishes, txSucceeded } from '@svc/verifier/anchor-transaction'
+import { findTransaction, hasCanonicalBytes, publishes, txSucceeded } from '@svc/verifier/anchor-transaction'
 import { readStatementBody } from '@svc/verifier/envelope-facts'
 import type { Rpc } from '@svc/verifier/rpc'
 import { isObject, type JsonObject } from '@svc/verifier/untrusted'
@@ -70,7 +70,7 @@ async function coveredByCheckpoint(
   for (const { anchor, size } of newer.slice(0, CHECKPOINTS_PER_ROUND)) {
     const { root } = await log.prefix(head, size)
     const memo = logAnchorMemo(logAnchorPayload({ origin: head.origin, size, root }))
-    const publication = isCanonically(anchor.payload, memo)
+    const publication = hasCanonicalBytes(anchor.payload, memo)
       ? await publicationOf(anchor, memo, rpc)
       : { wrong: `the anchor of ${size} entries publishes a checkpoint that the log did not have` }
     if (publication === 'published') return size

@@ -9,7 +9,7 @@ import { Tasks } from './tasks.ts'
 export const TASK_NAMES = ['mirror', 'watch', 'tell'] as const
 export type TaskName = (typeof TASK_NAMES)[number]
 
-/** Waiting for the owner to register the key, at work, unpaid, with its key removed, ended. */
+/** In this order: waiting for the owner to register the key, working, unpaid, with its key removed, ended. */
 export const DELEGATION_STATUSES = ['pending', 'active', 'paused', 'revoked', 'ended'] as const
 export type DelegationStatus = (typeof DELEGATION_STATUSES)[number]
 

@@ -1,4 +1,4 @@
-// The journal: all that was promised to others, in files outside the database that processes only append to. A database
+// The journal: everything that the service has promised to others, in append-only files outside the database. A database
 // that was restored to an earlier moment lacks the ends of those files; replaying them restores it.
 
 import { join } from 'node:path'
@@ -111,7 +111,7 @@ export async function openJournal({ folder, sealing, history }: Options): Promis
   }
 
   function cannotWrite(cause: Error): never {
-    throw new Error(`the folder ${folder} cannot be written: set LOGBOOK_DIR to one that can (${cause.message})`, {
+    throw new Error(`the folder ${folder} cannot be written: set LOGBOOK_DIR to a writable folder (${cause.message})`, {
       cause,
     })
   }

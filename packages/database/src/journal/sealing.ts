@@ -1,5 +1,5 @@
 // Entries of the journal, sealed: each is a line that only holders of the key can read, and that is bound to the line
-// before it, so that none can be changed, left out or moved without being noticed.
+// before it, so that changed, missing and moved lines are detected.
 
 import { createCipheriv, createDecipheriv, createSecretKey, hash, hkdfSync, randomBytes } from 'node:crypto'
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'

@@ -119,7 +119,7 @@ export async function createQueue<Jobs>(options: QueueOptions): Promise<Queue<Jo
       return dead && deadJob(dead)
     },
 
-    forgetDead: () => commit((tx) => deleteDeadJobs(tx, new Date(now() - DEAD_LETTER_TTL_MS).toISOString())),
+    deleteOldDead: () => commit((tx) => deleteDeadJobs(tx, new Date(now() - DEAD_LETTER_TTL_MS).toISOString())),
 
     async counts() {
       const counts: Record<string, JobCounts> = {}

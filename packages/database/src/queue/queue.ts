@@ -121,7 +121,7 @@ export interface Queue<Jobs> {
   list(page: JobListPage): Promise<ListedJob[]>
   find(id: string): Promise<ListedJob | null>
   /** Deletes dead letters that are older than ninety days. */
-  forgetDead(): Promise<void>
+  deleteOldDead(): Promise<void>
   /** Counts for every kind that has a handler here or has jobs. */
   counts(): Promise<Record<string, JobCounts>>
 }

@@ -45,10 +45,10 @@ forEachDatabase('a job that fails', (database) => {
     await enqueue(queue, '')
     await queue.drain()
     clock.ms += 90 * 86_400_000
-    await queue.forgetDead()
+    await queue.deleteOldDead()
     expect(await queue.deadLetters()).toHaveLength(1)
     clock.ms += 1
-    await queue.forgetDead()
+    await queue.deleteOldDead()
     expect(await queue.deadLetters()).toEqual([])
   })
 

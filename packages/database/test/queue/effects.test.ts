@@ -5,7 +5,7 @@ import { createGate, openTestQueues } from './queues.ts'
 import { writeNote } from './test-jobs.ts'
 
 forEachDatabase('the effect of a job', (database) => {
-  it('is rolled back when it fails half way, and happens once in the end', async () => {
+  it('is rolled back when it fails half way, and happens once after its retries', async () => {
     const { queue, enqueue, drainLater, notes } = await openTestQueues(database)
     queue.handle('note', {}, async ({ text }, { attempt }) => async (tx) => {
       await writeNote(text)(tx)

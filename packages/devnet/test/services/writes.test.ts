@@ -20,7 +20,7 @@ it.each([
   "import pg from 'pg'",
   "import { Pool as Swimming } from 'pg'",
   "import { PgBoss } from 'pg-boss'",
-  "import { openSqliteAlone } from '@svc/database/sqlite-file'",
+  "import { openSqliteExclusively } from '@svc/database/sqlite-file'",
   "import { createPostgresDialect as open } from '@svc/database/postgres'",
   "import { writerOf } from '@svc/database/reader'",
   "import { type Commit, createCommit as make } from '@svc/database/commit'",
@@ -65,7 +65,7 @@ it('types, comments, other names and reads are not', () => {
     import type { DatabaseSync } from 'node:sqlite'
     import type { Kysely } from 'kysely'
     import { type Kysely, sql, type Transaction } from 'kysely'
-    import { together } from '@svc/database/commit'
+    import { groupWrites } from '@svc/database/commit'
     /** As \`whileBehind\` says; see .transaction( */
     // db as Tx
     const served = { whileBehind: 'served' }

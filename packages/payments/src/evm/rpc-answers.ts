@@ -43,7 +43,7 @@ export interface Block {
 
 export function readReceipt(tx: string, answer: unknown): Receipt {
   const { transactionHash, blockNumber, blockHash, status, logs } = record(answer)
-  requireAsked(tx, transactionHash)
+  requireSameTransaction(tx, transactionHash)
   const succeeded = quantity(status)
   if (succeeded > 1n) throw new NodeProblem('a receipt without an outcome')
   return {
@@ -56,7 +56,7 @@ export function readReceipt(tx: string, answer: unknown): Receipt {
 
 export function readTransaction(tx: string, chainId: number, answer: unknown): Transaction {
   const fields = record(answer)
-  requireAsked(tx, fields.hash)
+  requireSameTransaction(tx, fields.hash)
   // Transactions from before EIP-155 name no chain.
   if (fields.chainId != null && quantity(fields.chainId) !== BigInt(chainId))
     throw new NodeProblem('a transaction of another chain')
@@ -97,7 +97,7 @@ function readLog(answer: unknown): Log {
   }
 }
 
-function requireAsked(tx: string, answered: unknown) {
+function requireSameTransaction(tx: string, answered: unknown) {
   if (hash(answered) !== tx) throw new NodeProblem('a transaction other than the requested one')
 }
 

@@ -226,7 +226,7 @@ function createNode<Client>(
     }, timeoutMs)
     timer.unref()
     try {
-      return await Promise.race([believe(question, stop.signal), late.promise])
+      return await Promise.race([askRightChain(question, stop.signal), late.promise])
     } catch (error) {
       isRightChain = false
       throw error
@@ -235,7 +235,7 @@ function createNode<Client>(
     }
   }
 
-  async function believe<Answer>(question: Question<Client, Answer>, signal: AbortSignal): Promise<Answer> {
+  async function askRightChain<Answer>(question: Question<Client, Answer>, signal: AbortSignal): Promise<Answer> {
     if (!isRightChain) await requireChain(client, signal)
     isRightChain = true
     return question(client, signal)

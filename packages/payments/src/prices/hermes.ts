@@ -47,8 +47,8 @@ export function createHermesSource(options: HermesOptions): PriceSource {
 async function askForAll(ask: Ask, ids: readonly string[], signal: AbortSignal): Promise<Updates> {
   const { status, body } = await ask(ids, signal)
   if (status >= 200 && status < 300) return readUpdates(JSON.parse(body))
-  const isOneToBlame = [400, 403, 404].includes(status) && ids.length > 1
-  if (!isOneToBlame) throw new Error(`status ${status}`)
+  const mayRejectOne = [400, 403, 404].includes(status) && ids.length > 1
+  if (!mayRejectOne) throw new Error(`status ${status}`)
   const alone = await Promise.allSettled(ids.map((id) => askForAll(ask, [id], signal)))
   return new Map(alone.flatMap((result) => (result.status === 'fulfilled' ? [...result.value] : [])))
 }

@@ -39,7 +39,7 @@ export interface PriceOracleOptions {
   now: () => number
   cacheMs?: number
   /** Called for each price that could not be used, with its substitute. */
-  onProblem?: (symbol: string, problem: string, standIn: Substitute) => void
+  onProblem?: (symbol: string, problem: string, substitute: Substitute) => void
 }
 
 export interface PriceOracle {

@@ -23,14 +23,14 @@ const OTHER_LEG = 'for a leg other than the first, send its pay_network and pay_
 
 const HINTS: Record<RejectionReason, string> = {
   wrong_transaction_form: OTHER_LEG,
-  transaction_failed: 'pay again with another transaction while the quote lasts, and confirm with that one',
+  transaction_failed: 'pay again with another transaction while the quote is valid, and confirm with that one',
   nothing_received: `compare the transaction with asset and payTo of the leg in accepts; ${OTHER_LEG}`,
   payer_unclear:
     "pay from one wallet that signs for its own coins; ask the service's admin for a refund of what you sent",
   amount_too_small:
     "one transaction must pay the whole amount: pay the quote in full with another one; ask the service's admin for a refund of what you sent",
   before_quote: 'a payment must be newer than its quote: confirm the quote that it was made for',
-  after_quote: "ask for a new quote and pay that; ask the service's admin for a refund of what you sent",
+  after_quote: "request a new quote and pay that; ask the service's admin for a refund of what you sent",
   names_another_quote: 'confirm the quote that the transaction references',
   transaction_already_used: 'each purchase needs its own transaction: confirm with the one that paid this quote',
   quote_already_paid:
@@ -49,7 +49,7 @@ export interface SeenPayment {
 }
 
 const ASK_ADMIN = "ask the service's admin to refund it, and name this transaction"
-const RECORDED = `it is recorded for refund: ${ASK_ADMIN}`
+const RECORDED = `this payment is recorded for refund: ${ASK_ADMIN}`
 
 /**
  * None of these carries PAYMENT-REQUIRED: a stock client would pay a second time (ADD-02). `isRecorded` means that the
@@ -58,9 +58,7 @@ const RECORDED = `it is recorded for refund: ${ASK_ADMIN}`
 export function paymentRefused(reason: RejectionReason, seen?: SeenPayment, isRecorded = false): ServiceError {
   const { message = REASONS[reason], details } = (seen && describeObservation(reason, seen)) ?? {}
   return new ServiceError('payment_verification_failed', message, {
-    hint: isRecorded
-      ? `pay the quote in full with another transaction; what you sent is not lost: ${RECORDED}`
-      : HINTS[reason],
+    hint: isRecorded ? `pay the quote in full with another transaction; ${RECORDED}` : HINTS[reason],
     details: { reason, ...details, ...(isRecorded && { noted_for_refund: true }) },
   })
 }
@@ -180,7 +178,7 @@ export function chainUnreachable(): ServiceError {
 export function chainUnavailable(): ServiceError {
   return new ServiceError(
     'chain_unavailable',
-    "the chain cannot be reached at the moment; the payment's status is undecided",
+    'the chain cannot be reached at the moment, so the status of the payment is unknown',
     {
       hint: 'do not pay again: confirm again in a few seconds',
       headers: { 'retry-after': '5' },
@@ -192,12 +190,12 @@ export function chainUnavailable(): ServiceError {
 export function quoteExpired(expiresAt: number, now: number, refusal?: ServiceError): ServiceError {
   const { reason, noted_for_refund } = refusal?.body('').details ?? {}
   const isLate = reason === 'after_quote'
-  const known = isLate ? refusal?.message : 'no payment in time is known'
-  const sent = noted_for_refund ? RECORDED : ASK_ADMIN
+  const known = isLate ? refusal?.message : 'no payment was found that was made in time'
+  const refund = noted_for_refund ? RECORDED : "for a refund, ask the service's admin, and name this transaction"
   return new ServiceError('quote_expired', `this quote expired ${now - expiresAt} s ago, and ${known}`, {
     hint:
       isLate || noted_for_refund
-        ? `do not pay this quote again; about what you sent: ${sent}; to buy, request a new quote`
+        ? `do not pay this quote again; ${refund}; to buy, request a new quote`
         : 'if you paid in time, confirm with that transaction; otherwise request a new quote',
     details: {
       expired_at: isoSeconds(expiresAt),

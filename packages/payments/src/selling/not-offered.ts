@@ -60,7 +60,7 @@ export function warningsOf(notOffered: readonly NotOffered[]): string[] {
 }
 
 function withoutAccount({ of, asset, wallet, payTo }: Leg): string {
-  return `the treasury has no token account for ${of.ticker} on ${of.network.name} (${payTo}): it is left out of quotes until the account exists. Anybody can create it: spl-token create-account ${asset} --owner ${wallet} --fee-payer KEYPAIR.json`
+  return `the treasury has no token account for ${of.ticker} on ${of.network.name} (${payTo}): it is left out of quotes until the account exists. Anyone can create it: spl-token create-account ${asset} --owner ${wallet} --fee-payer KEYPAIR.json`
 }
 
 function unknownAccount({ of }: Leg): string {

@@ -189,6 +189,6 @@ function priceOracle(
     }),
     fallback: oracle.fallback,
     now,
-    onProblem: (symbol, problem, standIn) => log.warn({ symbol, problem, standIn }, 'a price cannot be used'),
+    onProblem: (symbol, problem, substitute) => log.warn({ symbol, problem, substitute }, 'a price cannot be used'),
   })
 }

@@ -246,7 +246,7 @@ function quorum(
   const wanted = text === undefined ? byDefault : readInteger(settings, what, text, { min: 1, max: 100 })
   if (wanted > Math.max(count, 1)) settings.problem(`${what} is ${wanted}, but ${nodes} has ${count}`)
   if (wanted > 1 && !haveOwnHosts)
-    settings.problem(`${what} needs every node at a host of its own, but ${nodes} has two at one host`)
+    settings.problem(`${what} requires a separate host for each node, but ${nodes} has two on one host`)
   return wanted
 }
 

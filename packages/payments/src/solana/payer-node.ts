@@ -38,7 +38,7 @@ export function createSolanaPayerNode(network: SolanaNetwork, rpcUrls: readonly 
   const pool = connectSolana(network, rpcUrls)
   const balanceReader = createSolanaBalanceReader(network, rpcUrls)
 
-  async function standing({ asset }: PayableLeg, payer: string) {
+  async function balancesOf({ asset }: PayableLeg, payer: string) {
     const isCoin = asset === NATIVE_ASSETS.solana
     const account = isCoin ? payer : await tokenAccount(payer, asset)
     const [coins, held] = await balanceReader.read([
@@ -53,11 +53,11 @@ export function createSolanaPayerNode(network: SolanaNetwork, rpcUrls: readonly 
     isAddress: (text) => fromBase58(text, 32) !== null,
 
     async facts(leg, payer) {
-      const [life, payerStanding] = await Promise.all([nodes.lifetime(), payer === null ? null : standing(leg, payer)])
+      const [life, balances] = await Promise.all([nodes.lifetime(), payer === null ? null : balancesOf(leg, payer)])
       return {
         fee: { amount: String(FEE_LAMPORTS), ...coin },
-        balances: payerStanding ? { asset: String(payerStanding.held), coin: String(payerStanding.coins) } : null,
-        objection: payerStanding ? objectionTo(leg, payerStanding, coin) : null,
+        balances: balances ? { asset: String(balances.held), coin: String(balances.coins) } : null,
+        objection: balances ? objectionTo(leg, balances, coin) : null,
         solana: {
           blockhash: life.blockhash,
           last_valid_block_height: String(life.lastValidBlockHeight),

@@ -103,8 +103,8 @@ function receivedTokens({ tokens }: ObservedTransaction, payTo: string, mint: st
  * relay paid rent, a token account was closed on the way), the only signer whose transfers make up the whole amount.
  */
 function solPayer(seen: ObservedTransaction, payTo: string, received: bigint): string | null {
-  const fallen = seen.accounts.filter(({ before, after }, index) => before - after > (index === 0 ? seen.fee : 0n))
-  const bySource = onlySigner(seen, fallen, ({ address }) => address)
+  const decreased = seen.accounts.filter(({ before, after }, index) => before - after > (index === 0 ? seen.fee : 0n))
+  const bySource = onlySigner(seen, decreased, ({ address }) => address)
   if (bySource !== null) return bySource
   const transfers = transfersInto(seen, payTo)
   const sum = transfers.reduce((total, { lamports }) => total + lamports, 0n)
@@ -113,8 +113,8 @@ function solPayer(seen: ObservedTransaction, payTo: string, received: bigint): s
 
 /** The only owner of accounts of that mint whose balance fell. If only a delegate signed, there is no payer. */
 function tokenPayer(seen: ObservedTransaction, mint: string): string | null {
-  const fallen = seen.tokens.filter((token) => token.mint === mint && token.after < token.before)
-  return onlySigner(seen, fallen, ({ owner }) => owner)
+  const decreased = seen.tokens.filter((token) => token.mint === mint && token.after < token.before)
+  return onlySigner(seen, decreased, ({ owner }) => owner)
 }
 
 function onlySigner<T>(

@@ -32,8 +32,8 @@ function hermes(options: Partial<HermesOptions> = {}) {
 }
 
 function startOracle(options: Partial<PriceOracleOptions> = {}) {
-  const onProblem = (symbol: string, problem: string, standIn: string) =>
-    problems.push(`${symbol}: ${problem} (${standIn})`)
+  const onProblem = (symbol: string, problem: string, substitute: string) =>
+    problems.push(`${symbol}: ${problem} (${substitute})`)
   return createPriceOracle({
     symbols: Object.keys(FEEDS),
     source: hermes(),

@@ -38,7 +38,7 @@ afterAll(() => stop())
 afterEach(() => node.behave(honestly))
 
 /** Every corruption of a method's answer. */
-async function* spoilt(method: string, params: unknown[]) {
+async function* corrupted(method: string, params: unknown[]) {
   const { result } = await call(chainUrl, method, params)
   for (const wrong of [undefined, null, 'x', -1.5, {}, [], ...spoil(result)]) {
     node.behave(withResult(method, () => wrong))
@@ -53,7 +53,7 @@ const ignored = (answer: string) => (error: unknown) => {
 
 describe('a node with invalid answers', () => {
   it('T-19 is ignored for the newest block', { tags: ['nightly'] }, async () => {
-    for await (const answer of spoilt('getLatestBlockhash', [{ commitment: 'confirmed' }])) {
+    for await (const answer of corrupted('getLatestBlockhash', [{ commitment: 'confirmed' }])) {
       const lifetime = await nodes.lifetime().catch(ignored(answer))
       if (!lifetime) continue
       expect(isBlockhash(lifetime.blockhash), answer).toBe(true)
@@ -62,7 +62,7 @@ describe('a node with invalid answers', () => {
   })
 
   it('T-19 never passes a simulation by mistake', { tags: ['nightly'] }, async () => {
-    for await (const answer of spoilt('simulateTransaction', [signed.raw, { encoding: 'base64' }])) {
+    for await (const answer of corrupted('simulateTransaction', [signed.raw, { encoding: 'base64' }])) {
       const isUnopposed = await nodes
         .simulate(signed.raw, { sigVerify: true })
         .then((error) => error === null, ignored(answer))
@@ -79,25 +79,28 @@ describe('a node with invalid answers', () => {
       if (found.outcome === 'failed') expect(found.error, answer).toEqual(expect.any(String))
     }
     const config = { searchTransactionHistory: true }
-    for await (const answer of spoilt('getSignatureStatuses', [[signed.tx], config])) {
+    for await (const answer of corrupted('getSignatureStatuses', [[signed.tx], config])) {
       // The absence of a status is a valid answer.
       if (!answer?.includes('"value":[null]')) await seen(answer)
     }
-    for await (const answer of spoilt('getEpochInfo', [{ commitment: 'finalized' }])) await seen(answer)
+    for await (const answer of corrupted('getEpochInfo', [{ commitment: 'finalized' }])) await seen(answer)
   })
 
   it('T-129 is ignored for accounts, their balances and their history', { tags: ['nightly'] }, async () => {
     const { address } = PUBLICATION
-    for await (const answer of spoilt('getSignaturesForAddress', [address, { commitment: 'confirmed', limit: 5 }])) {
+    for await (const answer of corrupted('getSignaturesForAddress', [address, { commitment: 'confirmed', limit: 5 }])) {
       const history = await nodes.history(address, { limit: 5 }).catch(ignored(answer))
       for (const { tx, memo } of history ?? [])
         expect([typeof tx, memo === null ? 'string' : typeof memo], answer).toEqual(['string', 'string'])
     }
-    for await (const answer of spoilt('getAccountInfo', [address, { commitment: 'confirmed', encoding: 'base64' }])) {
+    for await (const answer of corrupted('getAccountInfo', [
+      address,
+      { commitment: 'confirmed', encoding: 'base64' },
+    ])) {
       const account = await nodes.account(address).catch(ignored(answer))
       if (account) expect(account, answer).toEqual({ owner: expect.any(String), data: expect.any(Uint8Array) })
     }
-    for await (const answer of spoilt('getBalance', [address, { commitment: 'confirmed' }])) {
+    for await (const answer of corrupted('getBalance', [address, { commitment: 'confirmed' }])) {
       const balance = await nodes.balance(address).catch(ignored(answer))
       if (balance !== null) expect(balance, answer).toEqual(expect.any(BigInt))
     }
@@ -110,7 +113,7 @@ describe('a node with invalid answers', () => {
   it('ANCH-04 is ignored for the costs of a transaction', { tags: ['nightly'] }, async () => {
     const params = [signed.tx, { encoding: 'base64', commitment: 'confirmed', maxSupportedTransactionVersion: 0 }]
     const honest = await nodes.costs(signed.tx)
-    for await (const answer of spoilt('getTransaction', params)) {
+    for await (const answer of corrupted('getTransaction', params)) {
       const costs = await nodes.costs(signed.tx).catch(ignored(answer))
       if (!costs) continue
       expect(costs.blockTime === null || Number.isSafeInteger(costs.blockTime), answer).toBe(true)

@@ -50,7 +50,7 @@ export function readPolicy(text: string): Policy | string {
   function readLog([encoded, url, ...rest]: readonly string[]): string | null {
     const key = keyOf(encoded, 'log')
     if (typeof key === 'string') return key
-    if (rest.length > 0) return 'a log must have a key and at most an address'
+    if (rest.length > 0) return 'a log has a key and optionally an address, and nothing else'
     if (policy.logs.some((other) => equalBytes(other.key.publicKey, key.publicKey))) return 'the log is named twice'
     policy.logs.push({ key, url: url ?? null })
     return null
@@ -59,7 +59,7 @@ export function readPolicy(text: string): Policy | string {
   function readWitness([name, encoded, url, ...rest]: readonly string[]): string | null {
     const key = keyOf(encoded, 'cosigner')
     if (typeof key === 'string') return key
-    if (rest.length > 0) return 'a witness must have a name, a key and at most an address'
+    if (rest.length > 0) return 'a witness has a name, a key and optionally an address, and nothing else'
     if (policy.witnesses.some((other) => equalBytes(other.key.publicKey, key.publicKey)))
       return 'the witness is named twice'
     const witness = { name: name!, key, url: url ?? null }

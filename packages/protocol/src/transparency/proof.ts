@@ -30,7 +30,7 @@ export function readProof(text: string): LogProof | string {
     lines.shift()
   }
   const index = /^index (0|[1-9]\d{0,15})$/.exec(lines.shift() ?? '')?.[1]
-  if (index === undefined || !Number.isSafeInteger(Number(index))) return 'the proof names no index'
+  if (index === undefined || !Number.isSafeInteger(Number(index))) return 'the proof has no valid index'
   const hashes = readHashes(lines)
   if (typeof hashes === 'string') return hashes
   const checkpoint = readCheckpoint(text.slice(gap + 2))

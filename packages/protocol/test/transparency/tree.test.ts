@@ -108,7 +108,7 @@ describe('trees', () => {
       const proof = await proveInclusion(index, 7, readTile)
       const claim = { index, size: 7, root, leaf: leaves[index]! }
       for (const other of garbage) {
-        const proofs = [...spoilt(proof, other), [other]]
+        const proofs = [...corrupted(proof, other), [other]]
         expect(proofs.filter((path) => isIncluded(claim, path))).toEqual([])
         const claims = [{ leaf: other }, { root: other }].map((change) => ({ ...claim, ...change }))
         expect(claims.filter((wrong) => isIncluded(wrong, proof))).toEqual([])
@@ -126,9 +126,9 @@ describe('trees', () => {
       const proof = await proveConsistency(size, 7, readTile)
       const path = await provePrefix(size, 7, readTile)
       for (const other of garbage) {
-        expect(spoilt(proof, other).filter((hashes) => isConsistent(earlier, later, hashes))).toEqual([])
-        expect(spoilt(path, other).map((hashes) => prefixRoots(size, 7, hashes))).toEqual(
-          spoilt(path, other).map(() => null),
+        expect(corrupted(proof, other).filter((hashes) => isConsistent(earlier, later, hashes))).toEqual([])
+        expect(corrupted(path, other).map((hashes) => prefixRoots(size, 7, hashes))).toEqual(
+          corrupted(path, other).map(() => null),
         )
         expect(isConsistent({ ...earlier, root: other }, later, proof)).toBe(false)
         expect(isConsistent(earlier, { ...later, root: other }, proof)).toBe(false)
@@ -179,6 +179,6 @@ describe('trees', () => {
 })
 
 /** Variants with something before, after, and in place of each hash. */
-function spoilt(proof: readonly Uint8Array[], other: Uint8Array): Uint8Array[][] {
+function corrupted(proof: readonly Uint8Array[], other: Uint8Array): Uint8Array[][] {
   return [[other, ...proof], [...proof, other], ...proof.map((_, i) => proof.with(i, other))]
 }

@@ -15,8 +15,8 @@ import { call } from '../calls/call.ts'
 import type { Context } from '../context.ts'
 import { PaymentError, UntrueAnswer } from '../errors.ts'
 import { type ConfirmOptions, confirmWith, type Payment } from '../purchases/confirm.ts'
-import { type Intention, paidBut, receiptOnce } from '../purchases/purchase.ts'
-import { hasTime, type Payable, payableLeg, requireSound } from '../purchases/quote.ts'
+import { type Intention, paidButUnfinished, receiptOnce } from '../purchases/purchase.ts'
+import { hasTime, type Payable, payableLeg, requireConsistentQuote } from '../purchases/quote.ts'
 
 export interface Subscribed {
   receipt: SignedReceipt
@@ -40,7 +40,7 @@ export async function subscribe(context: Context, intention: SubscribeIntention)
     // The service returns a quote only once, so a quote that is not in the journal is lost.
     recoverReceipt: async () => null,
   })
-  const subscription = await subscriptionOf(context, receipt, signal).catch(paidBut(receipt.tx_hash))
+  const subscription = await subscriptionOf(context, receipt, signal).catch(paidButUnfinished(receipt.tx_hash))
   return { receipt, subscription }
 }
 
@@ -68,7 +68,7 @@ async function subscriptionOf(
 export async function quote(context: Context, signal?: AbortSignal): Promise<SubscriptionQuote> {
   const { body } = await call(context, requestSubscription, { signal })
   if (!('accepts' in body)) throw new UntrueAnswer('the service answered a quote request with a receipt')
-  requireSound(body)
+  requireConsistentQuote(body)
   if (body.extensions.svc.terms.subscription_days !== SUBSCRIPTION_DAYS)
     throw new UntrueAnswer('the quote is for something other than thirty days')
   return body

@@ -4,7 +4,7 @@ import { attempt } from './attempt.ts'
 import { readJsonAnswer } from './read-answer.ts'
 
 /** Requests the service's time, because pages of other origins cannot read the Date header. */
-export async function learnClock(context: Context, signal?: AbortSignal): Promise<void> {
+export async function syncClock(context: Context, signal?: AbortSignal): Promise<void> {
   const response = await attempt(context, health, { signal })
   const { time } = (await readJsonAnswer(response).catch(() => ({}))) as { time?: string }
   const theirs = Date.parse(time ?? '')

@@ -53,7 +53,7 @@ async function signed(
     v: 1,
     ...ids,
     // Without `aud`, a service could forward the envelope to another one.
-    ...(!isTiedBy(ids, context) && { aud: context.baseUrl }),
+    ...(!isBoundToService(ids, context) && { aud: context.baseUrl }),
     nonce: toHex(randomBytes(16)),
     iat,
     exp: iat + MAX_LIFETIME_SECONDS,
@@ -76,7 +76,7 @@ interface Ids {
   receipt_id: string
 }
 
-function isTiedBy({ locker_id, receipt_id }: Ids, { service }: Context): boolean {
+function isBoundToService({ locker_id, receipt_id }: Ids, { service }: Context): boolean {
   return service.ownsLockers && (locker_id !== '' || receipt_id !== '')
 }
 

@@ -4,7 +4,7 @@ import { type Endpoint, ONCE_HEADERS } from '@svc/api/endpoint'
 import type { Context } from '../context.ts'
 import { GatewayError, isGatewayError, type NoAnswer, NotThisService } from '../errors.ts'
 import { isLastingError, networkErrorCode } from '../network-errors.ts'
-import { learnClock } from './clock.ts'
+import { syncClock } from './clock.ts'
 import { isSigned } from './credentials.ts'
 import type { AnyInput } from './input.ts'
 import { EndlessAnswer } from './read-answer.ts'
@@ -29,13 +29,13 @@ export function createRecovery(context: Context, endpoint: Endpoint, input: AnyI
   const once = (cure: string) => !tried.has(cure) && Boolean(tried.add(cure))
 
   const learnsClock = () =>
-    learnClock(context).then(
+    syncClock(context).then(
       () => true,
       () => false,
     )
 
   return async (failure, attempts) => {
-    if (isGatewayError(failure, 'STORAGE_UNAVAILABLE') && context.storagePatience !== 'minutes')
+    if (isGatewayError(failure, 'STORAGE_UNAVAILABLE') && context.retryStorageFor !== 'minutes')
       return mayRepeat ? storagePause(context, failure, attempts) : null
     if (attempts >= MAX_ATTEMPTS) return null
     if (isGatewayError(failure, 'EXPIRED_ENVELOPE', 'ENVELOPE_NOT_YET_VALID')) {
@@ -78,7 +78,7 @@ function requestedPause(
 const STORAGE_PAUSE_MS = 2000
 
 function storagePause(context: Context, { retryAfter }: GatewayError, attempts: number): number | null {
-  if (context.storagePatience === 'endless')
+  if (context.retryStorageFor === 'forever')
     return jittered(1000 * Math.min(retryAfter ?? 5 * attempts, LONGEST_PAUSE_SECONDS))
   if (attempts === 1 && !context.isStorageAbandoned) return jittered(STORAGE_PAUSE_MS)
   context.isStorageAbandoned = true

@@ -52,7 +52,9 @@ async function unwrapped({ stanzas }: Header, keys: readonly Pick<EncryptionKey,
   }
   throw new DecryptionError(
     'wrong_key',
-    isLocked ? 'it is encrypted with a passphrase, and none of the given ones fits' : 'it is encrypted for another key',
+    isLocked
+      ? 'it is encrypted with a passphrase, and none of the given ones is correct'
+      : 'it is encrypted for another key',
   )
 }
 

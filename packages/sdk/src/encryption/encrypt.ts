@@ -76,7 +76,7 @@ async function encryptedRepeatably(
 }
 
 function changed(): Error {
-  return new Error('the file changed while it was read; nothing of the change was sent')
+  return new Error('the file changed while it was read; no changed bytes were sent')
 }
 
 async function hashOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {

@@ -17,12 +17,12 @@ export async function receipt(
   { signal }: { signal?: AbortSignal } = {},
 ): Promise<SignedReceipt> {
   const { body } = await call(context, readReceipt, { params: { receipt_id }, signal })
-  requireAsked(body, receipt_id)
+  requireSameReceipt(body, receipt_id)
   await checkReceipt(context, body)
   return body
 }
 
-function requireAsked(receipt: SignedReceipt, asked: string): void {
+function requireSameReceipt(receipt: SignedReceipt, asked: string): void {
   if (receipt.receipt_id !== asked) throw new UntrueAnswer('the gateway answered with another receipt')
 }
 
@@ -34,7 +34,7 @@ export async function verify(
 ): Promise<VerifyAnswer> {
   const query = { receipt_id, ...(sequence !== undefined && { sequence }) }
   const { body } = await call(context, verifyEndpoint, { query, signal })
-  requireAsked(body.receipt, receipt_id)
+  requireSameReceipt(body.receipt, receipt_id)
   await checkReceipt(context, body.receipt)
   if (body.attestation?.envelope) {
     await checkAttestation(context, receipt_id, body.attestation)

@@ -5,7 +5,7 @@ import { sha256Stream } from '@svc/protocol/sha256'
 import { growingPause } from '../calls/recovery.ts'
 import { type Context, waitToRetry } from '../context.ts'
 import { BytesDiffer, GatewayError, NoAnswer } from '../errors.ts'
-import { isUrlOver } from './short-urls.ts'
+import { isUrlInvalid } from './short-urls.ts'
 import { chunksOf, type Source } from './source.ts'
 
 export interface ReadOptions {
@@ -85,7 +85,7 @@ async function begin(opened: Opened, keptBytes: number): Promise<Begun> {
     const response = await opened.read(range)
     return { opened, response, start: beginAt(response) }
   } catch (error) {
-    if (!isUrlOver(error)) throw error
+    if (!isUrlInvalid(error)) throw error
     const reopened = await opened.reopen()
     const response = await reopened.read(range)
     return { opened: reopened, response, start: beginAt(response) }
@@ -154,7 +154,7 @@ async function* resumed(
 
   async function recover(error: unknown, failures: number): Promise<void> {
     signal?.throwIfAborted()
-    const isOver = isUrlOver(error)
+    const isOver = isUrlInvalid(error)
     const isFinal = error instanceof BytesDiffer || (error instanceof GatewayError && !isOver)
     if (isFinal || failures > MAX_FAILURES) throw error
     chunks = null

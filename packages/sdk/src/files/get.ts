@@ -117,7 +117,8 @@ function matchAnswer(asked: readonly string[], { urls, not_found }: DownloadUrls
     else refuse(url.filename, 'the gateway returned it without being asked')
   }
   for (const filename of not_found)
-    if (open.delete(filename)) failed.push({ filename, error: new Error(`${filename}: no such bytes`) })
+    if (open.delete(filename))
+      failed.push({ filename, error: new Error(`${filename}: no such file, or its bytes have not arrived yet`) })
   for (const filename of open) refuse(filename, 'the answer of the gateway does not mention it')
   return { wanted, failed }
 }

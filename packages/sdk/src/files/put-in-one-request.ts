@@ -5,7 +5,7 @@ import { call } from '../calls/call.ts'
 import type { Context } from '../context.ts'
 import { BytesDiffer, isGatewayError } from '../errors.ts'
 import { sha256Hex } from '../sha256.ts'
-import { isUrlOver, writeBytes } from './short-urls.ts'
+import { isUrlInvalid, writeBytes } from './short-urls.ts'
 import { requireSame, type StoredFile, type Upload } from './upload.ts'
 
 /** Creates, uploads and confirms a file that fits in one request. */
@@ -32,7 +32,7 @@ async function write(context: Context, upload: Upload, bytes: Uint8Array): Promi
   try {
     await writeOnce(context, upload, bytes)
   } catch (error) {
-    if (!isUrlOver(error)) throw error
+    if (!isUrlInvalid(error)) throw error
     await writeOnce(context, upload, bytes)
   }
 }

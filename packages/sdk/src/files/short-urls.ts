@@ -24,7 +24,7 @@ export async function writeBytes(
 }
 
 /** Whether the URL has expired or was revoked. A client that still has access can get a new one. */
-export function isUrlOver(error: unknown): boolean {
+export function isUrlInvalid(error: unknown): boolean {
   return isGatewayError(error, 'SHORT_URL_EXPIRED', 'SHORT_URL_INVALID')
 }
 

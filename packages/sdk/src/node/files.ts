@@ -159,7 +159,7 @@ async function renameToNew(draft: string, path: string): Promise<void> {
     await rm(draft)
   } catch (error) {
     const isTaken = (error as NodeJS.ErrnoException).code === 'EEXIST'
-    if (isTaken || (await stat(path).catch(() => null))) throw new NameTaken(`${path} exists already`, { cause: error })
+    if (isTaken || (await stat(path).catch(() => null))) throw new NameTaken(`${path} already exists`, { cause: error })
     // Not every file system has hard links.
     await rename(draft, path)
   }

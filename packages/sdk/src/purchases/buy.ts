@@ -5,15 +5,15 @@ import type { Quote } from '@svc/api/purchases'
 import { utf8 } from '@svc/protocol/bytes'
 import { PURCHASE_KEY_TAG } from '@svc/protocol/names'
 import type { SignedReceipt } from '@svc/protocol/receipt'
-import { learnClock } from '../calls/clock.ts'
+import { syncClock } from '../calls/clock.ts'
 import type { Context } from '../context.ts'
 import { PaymentError } from '../errors.ts'
 import { type Locker, type ProvisionOptions, provision, provisionObjection } from '../lockers.ts'
 import { sha256Hex } from '../sha256.ts'
 import type { Signer } from '../signers.ts'
 import { receiptOf, showPayment } from './confirm.ts'
-import { type Intention, paidBut, receiptOnce, type Sale } from './purchase.ts'
-import { hasTime, type Order, type Payable, payableLeg, quote, requireOrdered } from './quote.ts'
+import { type Intention, paidButUnfinished, receiptOnce, type Sale } from './purchase.ts'
+import { hasTime, type Order, type Payable, payableLeg, quote, requireMatchingOrder } from './quote.ts'
 
 export interface Purchase extends Intention, ProvisionOptions {
   units: number
@@ -31,7 +31,7 @@ export async function buy(context: Context, purchase: Purchase): Promise<Locker 
     await purchase.onReceipt?.(receipt)
     return provision(context, receipt.receipt_id, purchase)
   }
-  const finished = await open().catch(paidBut(receipt.tx_hash))
+  const finished = await open().catch(paidButUnfinished(receipt.tx_hash))
   return { locker_id: finished.locker_id, receipt_id: finished.receipt_id, receipt }
 }
 
@@ -54,7 +54,7 @@ export function buyQuoted(context: Context, purchase: QuotedPurchase): Promise<S
     ...saleOf(purchase, order),
     async payable() {
       const shown = await quote()
-      requireOrdered(order, shown)
+      requireMatchingOrder(order, shown)
       const payable = payableLeg(shown, wallet, asset)
       if (hasTime(context, payable, wallet.landsWithin)) return payable
       throw new PaymentError('not_moved', 'the quote expires too soon: request a new one')
@@ -148,7 +148,7 @@ async function recoverReceipt(
   quotes: AsyncGenerator<Quote>,
 ): Promise<SignedReceipt | null> {
   const { wallet, asset, signal } = intention
-  await learnClock(context, signal)
+  await syncClock(context, signal)
   for await (const before of quotes) {
     const payable = payableLeg(before, wallet, asset)
     const { confirm_url: confirmUrl } = before.extensions.svc.info

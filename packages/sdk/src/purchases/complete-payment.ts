@@ -3,7 +3,7 @@
 
 import type { PaymentLeg } from '@svc/api/quote'
 import { toHex } from '@svc/protocol/bytes'
-import { learnClock } from '../calls/clock.ts'
+import { syncClock } from '../calls/clock.ts'
 import { type Context, randomBytes } from '../context.ts'
 import { PaymentError } from '../errors.ts'
 import type { JournalEntry } from '../journal.ts'
@@ -59,7 +59,7 @@ export async function completePayment<R extends PaymentRecord>(
   let open: readonly PaymentAttempt[] = record.attempts
   let failure: unknown
   try {
-    await learnClock(context, signal)
+    await syncClock(context, signal)
     for (let round = 0, signed = 0; round < MAX_ROUNDS; round++) {
       signal?.throwIfAborted()
       requirePayer(record, wallet)

@@ -71,7 +71,7 @@ export async function confirmOnce<C extends Confirmed>(
   { expected, signal }: ConfirmOptions,
 ): Promise<C> {
   const answer = await show(context, payment, signal)
-  await requireFitting(context, answer, payment.leg, { ...expected, tx_hash: canonicalTx(payment.tx) })
+  await requireMatchingReceipt(context, answer, payment.leg, { ...expected, tx_hash: canonicalTx(payment.tx) })
   return answer
 }
 
@@ -91,7 +91,7 @@ export async function receiptOf(
       const payer_signature = await context.signer.sign(receiptClaim(confirmUrl, leg.extra.pay_req_id))
       return showPayment(context, payment, signal, { payer_signature })
     })
-    await requireFitting(context, answer, leg, expected)
+    await requireMatchingReceipt(context, answer, leg, expected)
     return answer.receipt
   } catch (error) {
     // A paid quote must not be paid again, no matter who paid it.
@@ -130,7 +130,7 @@ function moneyAfter(error: GatewayError): Money {
 }
 
 /** Requires that the receipt matches the payment. */
-async function requireFitting(
+async function requireMatchingReceipt(
   context: Context,
   { receipt, ...answer }: Confirmed,
   { extra, amount }: PaymentLeg,

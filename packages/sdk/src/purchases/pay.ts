@@ -5,7 +5,7 @@ import type { Wallet } from '../wallets/wallet.ts'
 import { completePayment } from './complete-payment.ts'
 import type { Payment } from './confirm.ts'
 import type { PaymentRecord } from './payment-record.ts'
-import { type AnyQuote, hasTime, payableLeg, requireSound } from './quote.ts'
+import { type AnyQuote, hasTime, payableLeg, requireConsistentQuote } from './quote.ts'
 
 export interface PayOptions {
   /** The ticker of the leg. By default the first leg that the wallet can pay. */
@@ -20,7 +20,7 @@ export async function pay(
   wallet: Wallet,
   { asset, signal }: PayOptions = {},
 ): Promise<Payment> {
-  requireSound(quote)
+  requireConsistentQuote(quote)
   const next = payableLeg(quote, wallet, asset)
   const { leg, payment } = await completePayment<PaymentRecord>(context, {
     entry: journalEntry(context.journal, `quote ${next.leg.extra.pay_req_id}`),

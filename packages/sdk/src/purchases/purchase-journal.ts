@@ -47,7 +47,7 @@ export function shownOrder(order: PurchaseRecord['order'], shown: ShownPurchase)
 }
 
 /** The remaining record of a purchase whose payments are void, which a page still shows. */
-export function unpaidAgain({ payer, order, shown }: PurchaseRecord): PurchaseRecord | null {
+export function withoutPayments({ payer, order, shown }: PurchaseRecord): PurchaseRecord | null {
   return shown ? { payer, attempts: [], order, receipt: null, shown } : null
 }
 

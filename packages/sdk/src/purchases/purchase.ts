@@ -10,7 +10,7 @@ import type { Wallet } from '../wallets/wallet.ts'
 import { type Approve, completePayment, paymentError } from './complete-payment.ts'
 import { type Confirmed, type ConfirmOptions, confirmOnce, confirmWith, type ShowPayment } from './confirm.ts'
 import type { PaymentAttempt } from './payment-record.ts'
-import { type PurchaseLocation, type PurchaseRecord, purchaseEntry, unpaidAgain } from './purchase-journal.ts'
+import { type PurchaseLocation, type PurchaseRecord, purchaseEntry, withoutPayments } from './purchase-journal.ts'
 import type { Payable } from './quote.ts'
 
 /** The input of every purchase. */
@@ -71,7 +71,7 @@ function isSameOrder({ order, payer }: PurchaseRecord, { wallet }: Intention, sa
   return JSON.stringify(order) === JSON.stringify(sale.order) && payer === wallet.address
 }
 
-/** Whether no payment of the purchase has landed or can land. Only the wallet that signed them can tell. */
+/** Whether no payment of the purchase has landed or can land. Only the wallet that signed them can determine this. */
 async function isUnpaid(
   { payer, receipt, attempts, asked }: PurchaseRecord,
   { wallet, signal }: Intention,
@@ -124,7 +124,7 @@ async function payForReceipt(
   })
   const { tx } = payment
   const options = { expected: { ...expected, ...amountOf(leg, payment) }, signal }
-  const { receipt } = await confirmWith(context, show, { leg, tx }, options).catch(paidBut(tx))
+  const { receipt } = await confirmWith(context, show, { leg, tx }, options).catch(paidButUnfinished(tx))
   return recordReceipt(entry, begin, receipt)
 }
 
@@ -138,13 +138,13 @@ async function recordReceipt(
     await entry.update((now) => (now?.receipt ? now : { ...(now ?? begin), receipt }))
     return receipt
   } catch (error) {
-    return paidBut(receipt.tx_hash)(error)
+    return paidButUnfinished(receipt.tx_hash)(error)
   }
 }
 
-export function paidBut(tx: string) {
+export function paidButUnfinished(tx: string) {
   return (cause: unknown): never => {
-    const message = `paid, but not finished: ${(cause as Error).message}. The same intent continues it`
+    const message = `paid, but not finished: ${(cause as Error).message}. Repeat the purchase with the same intent to continue it`
     throw new PaymentError('moved', message, { tx, cause })
   }
 }
@@ -192,5 +192,5 @@ export async function releaseUnpaid(location: PurchaseLocation, intent: string, 
   const entry = purchaseEntry(location, intent)
   const record = await entry.read()
   if (!record) return true
-  return (await isUnpaid(record, { intent, wallet })) && (await entry.write(unpaidAgain(record)))
+  return (await isUnpaid(record, { intent, wallet })) && (await entry.write(withoutPayments(record)))
 }

@@ -25,13 +25,13 @@ export async function quote(context: Context, order: Order, options: QuoteOption
   const headers = { 'idempotency-key': idempotencyKey }
   const { body } = await call(context, requestStorage, { body: order, headers, signal })
   if (!('accepts' in body)) throw new UntrueAnswer('the gateway did not answer the order with a quote')
-  requireOrdered(order, body)
+  requireMatchingOrder(order, body)
   return body
 }
 
 /** Requires that the quote is consistent and for this order. */
-export function requireOrdered({ units, provider, extends: of }: Order, quote: Quote): void {
-  requireSound(quote)
+export function requireMatchingOrder({ units, provider, extends: of }: Order, quote: Quote): void {
+  requireConsistentQuote(quote)
   const { extensions } = quote
   const { price_summary, renewal } = extensions.svc
   if (price_summary.units !== units || (provider ?? price_summary.provider) !== price_summary.provider)
@@ -43,7 +43,7 @@ export function requireOrdered({ units, provider, extends: of }: Order, quote: Q
 export type AnyQuote = Quote | SubscriptionQuote
 
 /** Requires that all legs belong to one quote, and that their displayed amounts are correct. */
-export function requireSound({ accepts, extensions }: AnyQuote): void {
+export function requireConsistentQuote({ accepts, extensions }: AnyQuote): void {
   const { info } = extensions.svc
   const isOneQuote = accepts.length > 0 && accepts.every(({ extra }) => extra.pay_req_id === info.pay_req_id)
   if (!isOneQuote || !/^pr_[0-9a-f]{32}$/.test(info.pay_req_id))

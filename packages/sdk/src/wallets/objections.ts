@@ -6,7 +6,7 @@ import { amountText, knownAsset } from '../money.ts'
 export const OTHER_CHAIN = 'uses a node of another chain than the quote names'
 
 /** A payment to itself would land and cost a fee, but pay nothing. */
-export const OWN_PAYMENT = 'is the wallet that would be paid: pay from another one'
+export const OWN_PAYMENT = 'is the wallet that receives the payment: pay from another one'
 
 /** A text for people. Null if the balance is sufficient. */
 export function shortage(ticker: string, decimals: number, needed: bigint, held: bigint): string | null {

@@ -67,7 +67,7 @@ export function solanaWalletFromStandard<Account extends { address: string }>(
 ): Wallet {
   return walletOf(rpcUrl, account.address, async (transaction) => {
     const [signed] = await feature.signTransaction({ account, transaction })
-    if (!signed) throw new PaymentError('not_moved', 'the wallet signed nothing')
+    if (!signed) throw new PaymentError('not_moved', 'the wallet returned no signature')
     return signed.signedTransaction
   })
 }

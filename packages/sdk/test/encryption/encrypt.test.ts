@@ -67,7 +67,7 @@ describe('a file that changes while it is read', () => {
     await expect(encrypted(changing(before, after), 'a.age', key)).rejects.toThrow('changed while it was read')
   })
 
-  it('T-59 sends nothing of the change under the same key', { tags: ['nightly'] }, async () => {
+  it('T-59 sends no changed bytes under the same key', { tags: ['nightly'] }, async () => {
     const source = await encrypted(changing(before, before, after), 'a.age', key)
     const unchanged = await encrypted(changing(before), 'a.age', key)
     const sent: Uint8Array[] = []

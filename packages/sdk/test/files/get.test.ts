@@ -84,7 +84,7 @@ describe.each<[string, (options?: object) => Promise<Download>]>([
     await saveAs(await read(), path, { replace: false })
     expect((await readFile(path)).equals(bytes)).toBe(true)
     await writeFile(path, 'mine')
-    await expect(saveAs(await read(), path, { replace: false })).rejects.toThrow('exists already')
+    await expect(saveAs(await read(), path, { replace: false })).rejects.toThrow('already exists')
     expect([await readFile(path, 'utf8'), await readdir(dirname(path))]).toEqual(['mine', ['a']])
     await saveAs(await read(), path)
     expect((await readFile(path)).equals(bytes)).toBe(true)

@@ -45,10 +45,10 @@ describe('nothing is paid', () => {
     ['a wallet without USDC', 'USDC', poor.primary, /needs 0\.25 USDC, holds 0: [\d.]+ \w+ is missing$/],
     ['a wallet without MON', 'MON', poor.evm, /needs [\d.]+ MON, holds 0: [\d.]+ \w+ is missing$/],
     ['a wallet without USDC on EVM', 'USDC', poor.evm, /needs 0\.25 USDC, holds 0: [\d.]+ \w+ is missing$/],
-    ['the wallet that would be paid in SOL', 'SOL', own.primary, /is the wallet that would be paid/],
-    ['the wallet that would be paid in USDC', 'USDC', own.primary, /is the wallet that would be paid/],
-    ['the wallet that would be paid in MON', 'MON', own.evm, /is the wallet that would be paid/],
-    ['the wallet that would be paid in USDC on EVM', 'USDC', own.evm, /is the wallet that would be paid/],
+    ['the wallet that receives the payment in SOL', 'SOL', own.primary, /is the wallet that receives the payment/],
+    ['the wallet that receives the payment in USDC', 'USDC', own.primary, /is the wallet that receives the payment/],
+    ['the wallet that receives the payment in MON', 'MON', own.evm, /is the wallet that receives the payment/],
+    ['the wallet that receives the payment in USDC on EVM', 'USDC', own.evm, /is the wallet that receives the payment/],
   ])('by %s, and no approval is requested', async (_, asset, buyerOf, message) => {
     const approve = () => {
       throw new Error('asked')

@@ -1,6 +1,6 @@
 // Each envelope is accepted only once, across all processes and crashes.
 
-import { type Commit, together } from '@svc/database/commit'
+import { type Commit, groupWrites } from '@svc/database/commit'
 import { isSqlite, itemInteger, itemText, jsonRows, prepared } from '@svc/database/prepared'
 import { sql, type Transaction } from 'kysely'
 import type { GuardTables, NonceTable } from './tables.ts'
@@ -12,7 +12,7 @@ export type UseNonce = (nonce: NonceTable) => Promise<boolean>
 
 /** `onUsed` is called with the last nonce of a batch before the callers of that batch continue. */
 export function createNonces(commit: Commit<GuardTables>, onUsed: (last: NonceTable) => void = () => {}): UseNonce {
-  const use = together(commit, useNonces, { whileBehind: true, isOneStatement: true })
+  const use = groupWrites(commit, useNonces, { whileBehind: true, isOneStatement: true })
   let used: { last: NonceTable; isKept: Promise<void> } | null = null
 
   async function keep(): Promise<void> {

@@ -3,7 +3,7 @@
 
 import { hash } from 'node:crypto'
 import { lru } from '@svc/concurrency/caches'
-import { together } from '@svc/database/commit'
+import { groupWrites } from '@svc/database/commit'
 import type { Database } from '@svc/database/open'
 import type { Transaction } from 'kysely'
 import { ServiceError } from '../service-error.ts'
@@ -53,7 +53,7 @@ const WHILE_BEHIND = { whileBehind: true }
 export function createRateLimiter({ database: { db, commit }, now }: Options): RateLimiter {
   // A TAT only grows, whichever replica takes, so an earlier one is enough to reject a call.
   const exhausted = lru<string, number>(MAX_CACHED)
-  const remember = ({ key, tat }: Refusal) => exhausted.set(key, tat)
+  const cacheRefusal = ({ key, tat }: Refusal) => exhausted.set(key, tat)
 
   async function takeIn(tx: Transaction<RateTables>, calls: readonly Need[][]): Promise<(Refusal | null)[]> {
     const tats = await lockTats(tx, new Set(calls.flat().map(({ key }) => key)))
@@ -67,7 +67,7 @@ export function createRateLimiter({ database: { db, commit }, now }: Options): R
     if (taken.size > 0) await setTats(tx, taken)
     return refusals
   }
-  const takeAll = together(commit, takeIn, WHILE_BEHIND)
+  const takeAll = groupWrites(commit, takeIn, WHILE_BEHIND)
 
   return {
     async take(...asks) {
@@ -75,7 +75,7 @@ export function createRateLimiter({ database: { db, commit }, now }: Options): R
       if (needs.length === 0) return
       const refusal = weigh(needs, (key) => exhausted.get(key), now()).refusal ?? (await takeAll(needs))
       if (!refusal) return
-      remember(refusal)
+      cacheRefusal(refusal)
       throw overLimit(refusal)
     },
     refuseExhausted(ask) {
@@ -151,7 +151,7 @@ function overLimit({ perMinute, waitMs }: Refusal): ServiceError {
 function neverFits(cost: number, perMinute: number): ServiceError {
   return new ServiceError(
     'RATE_LIMITED',
-    `this request needs ${cost} of a limit of ${perMinute} a minute, and can never succeed`,
+    `this request counts as ${cost}, which exceeds the limit of ${perMinute} a minute`,
     {
       hint: `request at most ${perMinute} at once`,
       details: { limit_per_minute: perMinute, cost },

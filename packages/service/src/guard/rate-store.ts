@@ -75,6 +75,6 @@ async function deleteStillPast(tx: Tx, keys: readonly string[], now: number): Pr
     .forUpdate()
     .execute()
   if (locked.length === 0) return
-  const stillPast = locked.map(({ key }) => key)
-  await tx.deleteFrom('rate_limits').where('key', 'in', stillPast).execute()
+  const past = locked.map(({ key }) => key)
+  await tx.deleteFrom('rate_limits').where('key', 'in', past).execute()
 }

@@ -92,7 +92,7 @@ export function notSigned({ owner }: Candidates, { envelope, signature }: Signed
 /** For callers who may know only the locker: its id is in every short URL, and must not reveal a wallet. */
 export function notSignedForLocker({ envelope, signature }: SignedEnvelope): ServiceError {
   return new ServiceError('SIGNATURE_INVALID', NOT_SIGNED, {
-    hint: `${formHint(envelope.sig_alg, signature)}sign the exact bytes of X-Svc-Envelope, decoded, with the key of the owner or of a registered operator; with the receipt_id in the envelope this says whose key is expected`,
+    hint: `${formHint(envelope.sig_alg, signature)}sign the exact bytes of X-Svc-Envelope, decoded, with the key of the owner or of a registered operator; put the receipt_id into the envelope to learn whose key is expected`,
   })
 }
 

@@ -57,16 +57,16 @@ export function createAdmission(
 ): Admit | null {
   if (max === 0) return null
   /** Running requests by the window in which they started. */
-  const underWay = new Array<number>(WINDOWS).fill(0)
+  const running = new Array<number>(WINDOWS).fill(0)
   let total = 0
   /** Rejections of the last second by window. */
   const refused = new Array<number>(WINDOWS).fill(0)
   let totalRefused = 0
   let limit = max
   let window = windowAt(now())
-  let line: Waiting[] = []
-  /** When the loop last came round, and so had noticed everything that had arrived; null while it is idle. */
-  let cameRoundAt: number | null = null
+  let queue: Waiting[] = []
+  /** When the event loop last noticed everything that had arrived; null while it is idle. */
+  let checkedAt: number | null = null
   let hasJoined = false
   /** In this window: the shortest wait in the queue, and at the database. */
   let shortestWait = Number.POSITIVE_INFINITY
@@ -75,7 +75,7 @@ export function createAdmission(
   let isTurnOpen = false
   let isBehind = false
 
-  function fewest(): number {
+  function minRunning(): number {
     return totalRefused > CROWD ? MIN_IN_A_CROWD : MIN
   }
 
@@ -84,12 +84,12 @@ export function createAdmission(
   }
 
   /** Runs once for each window that has passed. */
-  function moveOn(current: number): void {
+  function advanceWindow(current: number): void {
     const isTurnKnown = shortestTurn < Number.POSITIVE_INFINITY
     const isTurnLong = isTurnKnown && shortestTurn > Math.max(longWait(), TIMES_THE_QUICKEST * quickestTurn)
     const isWaitLong = shortestWait < Number.POSITIVE_INFINITY && shortestWait > longWait() * (isBehind ? SHORT : 1)
     isBehind = isWaitLong
-    if (isTurnLong || isWaitLong) limit = Math.min(max, Math.max(fewest(), Math.min(limit, total) * FEWER))
+    if (isTurnLong || isWaitLong) limit = Math.min(max, Math.max(minRunning(), Math.min(limit, total) * FEWER))
     // A query that the database has not answered yet does not count.
     else if (isTurnKnown || !isTurnOpen) limit = Math.min(max, limit * MORE + 1)
     shortestWait = Number.POSITIVE_INFINITY
@@ -97,15 +97,15 @@ export function createAdmission(
     const passed = Math.min(current - window, WINDOWS)
     for (let i = 1; i <= passed; i++) {
       const place = (window + i) % WINDOWS
-      total -= underWay[place] as number
-      underWay[place] = 0
+      total -= running[place] as number
+      running[place] = 0
       totalRefused -= refused[place] as number
       refused[place] = 0
     }
     window = current
   }
 
-  function noteTurn(startedAt: number): void {
+  function measureTurn(startedAt: number): void {
     if (!afterTurn || isTurnOpen) return
     isTurnOpen = true
     afterTurn(() => {
@@ -116,20 +116,20 @@ export function createAdmission(
   }
 
   /** Starts queued requests, for the time of one turn. */
-  function comeRound(): void {
-    const isIdle = !hasJoined && line.length === 0
-    cameRoundAt = isIdle ? null : now()
+  function startQueued(): void {
+    const isIdle = !hasJoined && queue.length === 0
+    checkedAt = isIdle ? null : now()
     hasJoined = false
-    if (cameRoundAt === null) return
-    afterLoop(comeRound)
+    if (checkedAt === null) return
+    afterLoop(startQueued)
     let next = 0
-    for (; next < line.length; next++) {
-      const first = line[next] as Waiting
-      const isTooMany = isLate(first) && line.length - next > fewest()
-      if (now() - cameRoundAt >= TURN_MS && !isTooMany) break
+    for (; next < queue.length; next++) {
+      const first = queue[next] as Waiting
+      const isTooMany = isLate(first) && queue.length - next > minRunning()
+      if (now() - checkedAt >= TURN_MS && !isTooMany) break
       decide(first, isTooMany)
     }
-    line = line.slice(next)
+    queue = queue.slice(next)
   }
 
   function isLate({ since }: Waiting): boolean {
@@ -139,20 +139,20 @@ export function createAdmission(
   function decide(waiting: Waiting, isTooMany: boolean): void {
     const time = now()
     const current = windowAt(time)
-    if (current > window) moveOn(current)
+    if (current > window) advanceWindow(current)
     const place = current % WINDOWS
     shortestWait = Math.min(shortestWait, time - waiting.since)
-    noteTurn(time)
+    measureTurn(time)
     if (total >= limit || isTooMany) {
       refused[place] = (refused[place] as number) + 1
       totalRefused++
       return void waiting.begin(null)
     }
-    underWay[place] = (underWay[place] as number) + 1
+    running[place] = (running[place] as number) + 1
     total++
     waiting.begin(() => {
       if (window - current >= WINDOWS) return // It no longer counts.
-      underWay[place] = (underWay[place] as number) - 1
+      running[place] = (running[place] as number) - 1
       total--
     })
   }
@@ -160,16 +160,16 @@ export function createAdmission(
   return (begin) => {
     const time = now()
     hasJoined = true
-    if (cameRoundAt === null) {
-      cameRoundAt = time
-      afterLoop(comeRound)
+    if (checkedAt === null) {
+      checkedAt = time
+      afterLoop(startQueued)
     }
     // The request may have arrived right after the loop checked.
-    const waiting = { since: cameRoundAt, begin }
-    const isSoon = line.length === 0 && time - cameRoundAt < TURN_MS
-    const isTooMany = line.length >= fewest() && isLate(waiting)
+    const waiting = { since: checkedAt, begin }
+    const isSoon = queue.length === 0 && time - checkedAt < TURN_MS
+    const isTooMany = queue.length >= minRunning() && isLate(waiting)
     if (isSoon || isTooMany) decide(waiting, isTooMany)
-    else line.push(waiting)
+    else queue.push(waiting)
   }
 }
 

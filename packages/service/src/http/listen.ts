@@ -4,7 +4,7 @@ import cluster from 'node:cluster'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 
-/** A client that connects while so many wait is dropped, and notices after seconds: the system's limit, not Node's. */
+/** The system's limit instead of Node's. Beyond it, connections are dropped, and clients notice only after seconds. */
 const BACKLOG = 4096
 
 export interface Address {
@@ -29,7 +29,7 @@ function urlOf({ address, family, port }: AddressInfo): string {
 
 /**
  * The port itself, or a free one for 0. A port that can be shared could be shared with a foreign program, too: this
- * fails with EADDRINUSE when the port is in use. With several processes, the starting process checks and tells the
+ * fails with EADDRINUSE when the port is in use. With several processes, the starting process checks and informs the
  * others.
  */
 export async function findPort({ host, port }: Address): Promise<number> {

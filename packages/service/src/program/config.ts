@@ -52,7 +52,7 @@ export class SettingsReader {
     this.#declared = declared
     for (const [name, advice] of Object.entries(renamed)) {
       const given = [name, `${name}_FILE`].find((variable) => variables[variable] && !this.#isKnown(variable))
-      if (given) this.problem(`${given} is gone: ${advice}`)
+      if (given) this.problem(`${given} is no longer a setting: ${advice}`)
     }
   }
 

@@ -10,7 +10,7 @@ export function readEvmKey(settings: SettingsReader, variable: string, isProduct
   if (!given || given.text === null) return null
   const key = parseEvmKey(given.text)
   if (!key) settings.problem(`${given.variable} does not contain a key: it must be 64 hex characters`)
-  if (isProduction && key && isKnownToEverybody(key)) settings.problem(developmentKey(variable))
+  if (isProduction && key && isPublished(key)) settings.problem(developmentKey(variable))
   return key
 }
 
@@ -26,6 +26,6 @@ function parseEvmKey(text: string): Uint8Array | null {
 /** The first bytes of the development mnemonic's keys, which every EVM tool knows. */
 const MNEMONIC_KEYS = 'ac0974be 59c6995e 5de4111a 7c852118 47e179ec 8b3a350c 92db14e4 4bbbf85c dbda1821 2a871d07'
 
-function isKnownToEverybody(key: Uint8Array): boolean {
+function isPublished(key: Uint8Array): boolean {
   return isDevelopmentSeed(key) || MNEMONIC_KEYS.split(' ').includes(Buffer.from(key).toString('hex', 0, 4))
 }

@@ -43,7 +43,7 @@ export function createExporter({ endpoint, headers, serviceName, log }: Exporter
         await post(JSON.stringify(requestBody(serviceName, batch)))
       } catch (error) {
         dropped += batch.length
-        return complain(error)
+        return logFailure(error)
       }
     }
   }
@@ -60,7 +60,7 @@ export function createExporter({ endpoint, headers, serviceName, log }: Exporter
     if (!response.ok) throw new Error(`HTTP ${response.status}`)
   }
 
-  function complain(error: unknown): void {
+  function logFailure(error: unknown): void {
     if (performance.now() - complainedAt < COMPLAIN_EVERY_MS) return
     complainedAt = performance.now()
     log.warn({ err: error, dropped }, 'traces cannot be sent to the collector and are dropped')

@@ -95,7 +95,7 @@ forEachDatabaseInGate('a rate limiter', (database) => {
     const other = { key: `${key} other`, perMinute: 1 }
     const refusal = await refusalOf(limiter.take(other, { key, perMinute: 10, cost: 11 }))
     expect(refusal.code).toBe('RATE_LIMITED')
-    expect(refusal.message).toContain('11 of a limit of 10')
+    expect(refusal.message).toContain('counts as 11, which exceeds the limit of 10')
     expect(refusal.body('r')).toMatchObject({
       hint: 'request at most 10 at once',
       details: { limit_per_minute: 10, cost: 11 },

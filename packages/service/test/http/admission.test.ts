@@ -28,7 +28,7 @@ function startAdmission(max: number) {
   const pass = (ms: number) => {
     time += ms
   }
-  const comeRound = () => {
+  const runLoop = () => {
     for (const done of loops.splice(0)) done()
   }
   /** Requests that arrive together, each of which takes some time to start. */
@@ -50,14 +50,14 @@ function startAdmission(max: number) {
     ask(requests, 0, (release) => taken.push(release))
     pass(ms)
     for (const done of turns.splice(0)) done()
-    comeRound()
+    runLoop()
     return taken
   }
   /** Advances the loop until no request waits. */
   const settle = () => {
-    while (loops.length > 0) comeRound()
+    while (loops.length > 0) runLoop()
   }
-  return { answer, turn, pass, comeRound, settle, counts }
+  return { answer, turn, pass, runLoop, settle, counts }
 }
 
 describe('admission', () => {
@@ -85,21 +85,21 @@ describe('admission', () => {
   })
 
   it('T-89 a turn of the event loop starts requests for 5 ms, in the order of arrival', () => {
-    const { answer, comeRound, counts } = startAdmission(200)
+    const { answer, runLoop, counts } = startAdmission(200)
     answer(10, 2)
     expect(counts.taken).toBe(3)
-    comeRound()
+    runLoop()
     expect(counts.taken).toBe(6)
     // A later request queues behind the waiting ones.
     answer(1, 2)
     expect(counts.taken).toBe(6)
-    comeRound()
-    comeRound()
+    runLoop()
+    runLoop()
     expect(counts).toEqual({ taken: 11, refused: 0 })
   })
 
   it('T-89 rejects requests that waited long while all do, and none once waits are short again', () => {
-    const { answer, pass, comeRound, settle, counts } = startAdmission(200)
+    const { answer, pass, runLoop, settle, counts } = startAdmission(200)
     // A burst that is worked off causes no rejection.
     answer(90, 1)
     settle()
@@ -108,7 +108,7 @@ describe('admission', () => {
     pass(1000)
     for (let i = 0; i < 400; i++) {
       answer(10, 1)
-      comeRound()
+      runLoop()
     }
     expect(counts.refused).toBeGreaterThan(1000)
     // The process is always busy, and few requests wait.
@@ -121,7 +121,7 @@ describe('admission', () => {
     const { refused } = counts
     for (let i = 0; i < 50; i++) {
       answer(4, 1)
-      comeRound()
+      runLoop()
     }
     expect(counts.refused).toBe(refused)
   })

@@ -74,9 +74,11 @@ describe('reading settings', () => {
   })
 
   it('CFG-02 rejects a renamed setting and names its replacement', () => {
-    expect(() => reading({ DOOR: '1' }).done()).toThrow('DOOR is gone: its name is PORT, with the same value')
-    expect(() => reading({ OLD_KEY_FILE: '/k' }).done()).toThrow('OLD_KEY_FILE is gone: its name is KEY')
-    expect(() => reading({ NAME_FILE: '/k' }).done()).toThrow('NAME_FILE is gone: write NAME')
+    expect(() => reading({ DOOR: '1' }).done()).toThrow(
+      'DOOR is no longer a setting: its name is PORT, with the same value',
+    )
+    expect(() => reading({ OLD_KEY_FILE: '/k' }).done()).toThrow('OLD_KEY_FILE is no longer a setting: its name is KEY')
+    expect(() => reading({ NAME_FILE: '/k' }).done()).toThrow('NAME_FILE is no longer a setting: write NAME')
     expect(() => reading({ DOOR: '', KEY_FILE: '' }).done()).not.toThrow()
   })
 

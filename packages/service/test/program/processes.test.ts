@@ -44,13 +44,13 @@ it('processes stop on SIGTERM, even one that is still starting', { tags: ['night
 })
 
 it('T-89 processes do not share the port of another program', async () => {
-  const somebody = createServer().listen({ port: 0, host: '127.0.0.1', reusePort: process.platform === 'linux' })
-  await once(somebody, 'listening')
-  const { port } = somebody.address() as AddressInfo
+  const other = createServer().listen({ port: 0, host: '127.0.0.1', reusePort: process.platform === 'linux' })
+  await once(other, 'listening')
+  const { port } = other.address() as AddressInfo
   const processes = start('two-processes.ts', 'idle.ts', String(port))
   expect(await processes.ended).toEqual([1, null])
   expect(processes.logged('process started')).toEqual([])
-  somebody.close()
+  other.close()
 })
 
 it('a process that cannot answer the others keeps running, and is omitted', { tags: ['nightly'] }, async () => {

@@ -6,7 +6,7 @@ import { checked, isIdentity } from '../http/byte-ranges.ts'
 import { exchange } from '../http/exchange.ts'
 import { rangePastEnd } from '../object-rules.ts'
 import { ProviderError, succeeds } from '../provider.ts'
-import { type HttpTimeouts, onceMore } from '../timeouts.ts'
+import { type HttpTimeouts, retryOnce } from '../timeouts.ts'
 import { answerError } from './errors.ts'
 
 type Use<Result> = (answer: IncomingMessage) => Result
@@ -35,7 +35,7 @@ export function openGateways(addresses: readonly string[], timeouts: HttpTimeout
 
   async function send(method: 'GET' | 'HEAD', url: string, headers: Record<string, string>): Promise<IncomingMessage> {
     const agent = url.startsWith('https:') ? agents['https:'] : agents['http:']
-    return (await onceMore(() => exchange({ method, url, headers }, agent, timeouts))).answer
+    return (await retryOnce(() => exchange({ method, url, headers }, agent, timeouts))).answer
   }
 
   function moveToEnd(gateway: string): void {

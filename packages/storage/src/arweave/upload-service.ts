@@ -4,7 +4,7 @@ import { createAgent } from '../http/agent.ts'
 import type { StreamedBody } from '../http/body.ts'
 import { exchangeText, type TextAnswer } from '../http/exchange.ts'
 import { ProviderError, succeeds } from '../provider.ts'
-import { type HttpTimeouts, onceMore } from '../timeouts.ts'
+import { type HttpTimeouts, retryOnce } from '../timeouts.ts'
 import { answerError } from './errors.ts'
 import type { ArweaveSettings } from './settings.ts'
 
@@ -60,7 +60,7 @@ export function openUploadService({ uploadUrl, token }: Address, timeouts: HttpT
 
   /** Null when the service does not know the item. */
   async function get(path: string): Promise<Record<string, unknown> | null> {
-    const answer = await onceMore(() => send('GET', path, null))
+    const answer = await retryOnce(() => send('GET', path, null))
     if (answer.status === 404) return null
     requireSuccess(`GET ${path}`, answer)
     return parseJson(answer.text)

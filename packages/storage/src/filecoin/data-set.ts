@@ -4,7 +4,7 @@ import type { DataSet, FilecoinClient, RecordKeeper } from './chain.ts'
 import { isRejection } from './errors.ts'
 import type { Pdp } from './pdp.ts'
 import type { FilecoinSettings } from './settings.ts'
-import { type FilecoinTimeouts, notYet, pollProgress } from './timeouts.ts'
+import { type FilecoinTimeouts, notFinished, pollProgress } from './timeouts.ts'
 
 /** The data set of the settings; otherwise the one for this key and payee, which is created when it is missing. */
 export function openDataSet(
@@ -43,7 +43,7 @@ export function openDataSet(
     if (found) return found
     if (performance.now() - sentAt >= timeouts.lostMs) await create(pdp)
     found ??= await pollProgress(timeouts, signal, find)
-    if (!found) throw notYet('a new data set')
+    if (!found) throw notFinished('a new data set')
     return found
   }
 }

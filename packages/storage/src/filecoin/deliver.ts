@@ -11,7 +11,7 @@ import type { DataSet, FilecoinClient, RecordKeeper } from './chain.ts'
 import { answerError, isRejection } from './errors.ts'
 import { openPdp, type Pdp } from './pdp.ts'
 import { cidOf, lengthOf, MAX_BYTES, refOf, withZeros } from './piece.ts'
-import { type FilecoinTimeouts, notYet, pollProgress } from './timeouts.ts'
+import { type FilecoinTimeouts, notFinished, pollProgress } from './timeouts.ts'
 
 export interface Filecoin {
   pdpUrl: string
@@ -121,11 +121,11 @@ async function finishUpload(run: Run, upload: string): Promise<void> {
   // The provider also drops an upload when it is finished, and that answer may have been lost.
   if (await waitForPiece(run)) return
   await run.note({ piece })
-  throw notYet('a piece')
+  throw notFinished('a piece')
 }
 
 async function requirePiece(run: Run): Promise<void> {
-  if (!(await waitForPiece(run))) throw notYet('a piece')
+  if (!(await waitForPiece(run))) throw notFinished('a piece')
 }
 
 async function waitForPiece({ pdp, notes, object, timeouts }: Run): Promise<true | null> {
@@ -139,7 +139,7 @@ async function commitPiece(run: Run): Promise<void> {
   if (!notes.commit && (await keeper.dataSetUsing(nonce)) !== null) return
   const commit = notes.commit ?? (await sendCommit(run, nonce))
   const isDone = await pollProgress(timeouts, object.signal, () => isOnChain(run, nonce, commit))
-  if (!isDone) throw notYet('a commit')
+  if (!isDone) throw notFinished('a commit')
 }
 
 /** Depends on the object alone: the contract accepts it only once, from any gateway. */

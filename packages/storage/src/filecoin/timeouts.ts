@@ -28,6 +28,6 @@ export function pollProgress<Result>(
 }
 
 /** A later run continues. */
-export function notYet(what: string): ProviderError {
+export function notFinished(what: string): ProviderError {
   return new ProviderError('unavailable', `${what} is not finished yet`)
 }

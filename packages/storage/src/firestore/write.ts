@@ -127,7 +127,7 @@ function removeChunks(store: Store, objectName: string, write: string, count: nu
   )
 }
 
-/** In order: a missing first chunk tells a write that is still running that it was removed. */
+/** In order, because a running write detects its removal by the missing first chunk. */
 export async function removeAll(store: Store, names: readonly string[]): Promise<void> {
   for (let at = 0; at < names.length; at += CHUNKS_PER_COMMIT) {
     await store.commit(names.slice(at, at + CHUNKS_PER_COMMIT).map((name) => ({ delete: name })))

@@ -91,7 +91,7 @@ function accountError(error: unknown): ProviderError {
   return new ProviderError(isRejection(error) ? 'closed' : 'unavailable', withoutDetails(error))
 }
 
-/** A signature that IAM denies comes without its status: only the message tells. */
+/** The error of a signature that IAM denies has no status, only a message. */
 function signingError(error: unknown): ProviderError {
   if (!(error instanceof Error && error.name === 'SigningError')) return accountError(error)
   const denied = /iam\.serviceAccounts\.signBlob|IAM Service Account Credentials API|PERMISSION_DENIED/

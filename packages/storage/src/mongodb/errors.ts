@@ -7,7 +7,7 @@ const CLOSED = [11, 13, 18, 391]
 const FULL = [14_031, 12_501]
 /** Hosted clusters report the reason in their message. */
 const ATLAS_ERROR = 8000
-/** Also while data is moved to another cluster; the message of a full disk says that it is full. */
+/** Also while data is moved to another cluster; the message distinguishes a full disk. */
 const USER_WRITES_BLOCKED = 371
 const DUPLICATE_KEY = 11_000
 

@@ -6,7 +6,7 @@ import { createCommit } from '@svc/database/commit'
 import { applyMigrations, sinceBaseline } from '@svc/database/migrate'
 import { createPostgresDialect } from '@svc/database/postgres'
 import { openBossEngine } from '@svc/database/queue/pg-boss-engine'
-import { openSqliteAlone } from '@svc/database/sqlite-file'
+import { openSqliteExclusively } from '@svc/database/sqlite-file'
 import { Kysely, type RawBuilder, sql } from 'kysely'
 import { migrations } from '../migrations.ts'
 import type { Schema, Tx } from '../schema.ts'
@@ -31,7 +31,7 @@ const JOBS = 'jobs'
 
 export async function moveDatabase({ sqlitePath, postgresUrl, onTable }: MoveOptions): Promise<Moved> {
   await using opened = new AsyncDisposableStack()
-  const source = openSqliteAlone(sqlitePath)
+  const source = openSqliteExclusively(sqlitePath)
   opened.defer(() => source.close())
   refuseOtherRelease(sinceBaseline(readMigrations(source), migrations))
   const target = new Kysely<Schema>({

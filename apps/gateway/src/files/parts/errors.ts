@@ -10,7 +10,7 @@ const READ_SESSION = 'GET /v1/upload-sessions/{session_id}'
 
 export function uploadTokenInvalid(): ServiceError {
   const hint = "send the session's upload_token as X-Upload-Token or as a bearer token"
-  return new ServiceError('UPLOAD_TOKEN_INVALID', 'this is not the token of this upload session', {
+  return new ServiceError('UPLOAD_TOKEN_INVALID', 'the token does not belong to this upload session', {
     hint,
     headers: { 'www-authenticate': 'Bearer' },
     details: { layer: 'gateway', recovery_hint: hint, next_best_method: OPEN_ANOTHER },
@@ -36,7 +36,7 @@ export function sessionClosed(): ServiceError {
 export function fileStored(): ServiceError {
   return uploadError('SESSION_CLOSED', 'this file is already stored and accepts no more parts', {
     layer: 'gateway',
-    recovery_hint: 'this file is complete; to replace it, open another session',
+    recovery_hint: 'to replace the file, open another session',
     next_best_method: READ_SESSION,
   })
 }
@@ -112,14 +112,14 @@ export function declaredTooLarge(filename: string, maxBytes: number): ServiceErr
   })
 }
 
-/** Another file has the name, or no file has it any more. */
+/** Another file has the name by now, or none has. */
 export function otherFileThere(): ServiceError {
-  return new ServiceError('PRECONDITION_FAILED', 'the existing file is not the one to be replaced', {
+  return new ServiceError('PRECONDITION_FAILED', 'the existing file is not the one that the upload may replace', {
     hint: 'read the existing file before you retry',
   })
 }
 
-/** An error that a retry does not change: an exceeded quota, or the wrong file to replace. The file stays open. */
+/** Whether a retry would fail in the same way: an exceeded quota, or the wrong file to replace. The file stays open. */
 export function isFinalRefusal(error: unknown): error is ServiceError {
   return isCapacityExceeded(error) || (error instanceof ServiceError && error.code === 'PRECONDITION_FAILED')
 }

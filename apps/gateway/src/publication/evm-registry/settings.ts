@@ -23,12 +23,12 @@ export function readEvmRegistrySettings(
   const evmRegistryKey = readRegistryKey(settings, isProduction)
   if (Boolean(contract) !== Boolean(evmRegistryKey)) {
     settings.problem(
-      'EVM_REGISTRY_CONTRACT and EVM_REGISTRY_KEY belong together: set both or none. ' +
+      'EVM_REGISTRY_CONTRACT and EVM_REGISTRY_KEY belong together: set both or neither. ' +
         'To deploy the contract, set the key alone and run svc-gateway deploy-evm-registry',
     )
   }
   if (evmRegistryKey && !chains.has(ROLES.registry))
-    settings.problem(`EVM_REGISTRY_KEY needs ${settingsOf(ROLES.registry)[0]}`)
+    settings.problem(`EVM_REGISTRY_KEY requires ${settingsOf(ROLES.registry)[0]}: set both or neither`)
   return [contract && { contract }, { evmRegistryKey }]
 }
 

@@ -37,7 +37,7 @@ function expectRecorded(reply: Reply<unknown>, secrets: readonly string[]) {
   expect([details, hint]).toEqual([
     expect.objectContaining({ noted_for_refund: true }),
     expect.stringMatching(
-      /do not pay again; it is recorded for refund: ask the service's admin .* name this transaction/,
+      /do not pay again; this payment is recorded for refund: ask the service's admin .* name this transaction/,
     ),
   ])
   for (const secret of secrets) expect(JSON.stringify(reply.body)).not.toContain(secret)

@@ -207,10 +207,10 @@ function readRanges(header: string): Range[] | null {
 
 /** The weight of the most specific range that matches. */
 function weightOf({ method }: Charge, ranges: readonly Range[]): number {
-  const fitting = ranges.filter(
+  const matching = ranges.filter(
     (range) => [method, '*'].includes(range.method) && ['charge', '*'].includes(range.intent),
   )
-  const [best] = fitting.toSorted((a, b) => wildcards(a) - wildcards(b) || b.weight - a.weight)
+  const [best] = matching.toSorted((a, b) => wildcards(a) - wildcards(b) || b.weight - a.weight)
   return best?.weight ?? 0
 }
 

@@ -91,7 +91,7 @@ async function readQuote(
   const request = await findPayRequest(database.db, signature.accepted.extra.pay_req_id)
   if (!request)
     throw new ServiceError('pay_req_not_found', 'no quote has this pay_req_id', {
-      hint: 'if it was paid earlier, POST /v1/storage/confirm with its transaction returns the receipt; otherwise repeat the request without PAYMENT-SIGNATURE to get a quote',
+      hint: 'if you have paid it, get the receipt with POST /v1/storage/confirm and its transaction; otherwise repeat the request without PAYMENT-SIGNATURE to get a quote',
     })
   requireSameOrder(order, request)
   return { request, signature }
@@ -109,7 +109,7 @@ function readPayment(
   const settler = network && context.settlers.get(network)
   if (!settler) throw cannotSettle()
   const id = settler.paymentId(signature.payload)
-  if (id === null) throw malformedPayment(`holds no payment of the exact scheme on ${leg.network}`)
+  if (id === null) throw malformedPayment(`contains no payment of the exact scheme on ${leg.network}`)
   return { payment: { request, leg, payload: signature.payload, id, ...from }, settler }
 }
 

@@ -12,7 +12,7 @@ import type { Refusal } from './settler.ts'
 const PAY_YOURSELF =
   'request a quote with POST /v1/storage/request, pay it yourself, and confirm it with the transaction'
 /** Payments also arrive by the Machine Payments Protocol, which uses another header. */
-const SAME_SIGNATURE = 'repeat the request with the same PAYMENT-SIGNATURE, or Authorization'
+const SAME_SIGNATURE = 'repeat the request with the same PAYMENT-SIGNATURE or Authorization'
 
 export interface PaymentResponse {
   success: boolean
@@ -90,7 +90,7 @@ export function notSettled(refusal: Refusal, leg: X402Leg): ServiceError {
     case 'insufficient_funds':
       return insufficientFunds(refusal, leg)
     case 'unavailable':
-      return new ServiceError('chain_unavailable', 'the chain is unavailable at the moment; nothing was sent', {
+      return new ServiceError('chain_unavailable', 'the chain cannot be reached at the moment; nothing was sent', {
         hint: `${SAME_SIGNATURE} in a few seconds`,
         ...reasonOf('unavailable', leg, { 'retry-after': '5' }),
       })
@@ -110,7 +110,7 @@ export function notSettled(refusal: Refusal, leg: X402Leg): ServiceError {
 const PROBLEMS: Record<string, string> = {
   leg_not_in_quote: 'the signed entry of accepts is not in the quote',
   leg_not_signable: 'this leg of the quote must be paid with your own transaction',
-  payer_unclear: 'the tokens belong to another owner than the signer',
+  payer_unclear: 'the tokens belong to an owner other than the signer',
   payer_is_a_contract: 'a contract cannot own a locker because it cannot sign requests',
   transaction_already_used: 'this payment has already paid another quote',
   quote_already_paid: 'another payer has already paid this quote',
@@ -229,7 +229,7 @@ export function earlierPaymentOpen({ caip2: network }: Network, { tx, until }: O
   const reason = 'earlier_payment_open'
   const message = 'an earlier payment of this quote failed but can still be sent, so a second one might pay twice'
   return new ServiceError('payment_verification_failed', message, {
-    hint: `repeat the request with the first PAYMENT-SIGNATURE, or Authorization; or cancel that authorization; or wait until ${isoSeconds(until)} and request a new quote`,
+    hint: `repeat the request with the first PAYMENT-SIGNATURE or Authorization, cancel the signed authorization on chain, or wait until ${isoSeconds(until)} and request a new quote`,
     details: { reason, transaction: tx, valid_until: isoSeconds(until) },
     headers: paymentResponse({ success: false, transaction: '', network, errorReason: reason }),
   })

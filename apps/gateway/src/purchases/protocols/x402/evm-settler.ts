@@ -9,7 +9,7 @@ import { maxFeeGwei } from '@svc/payments/evm/account'
 import { authorizationId, readAuthorizationId } from '@svc/payments/evm/authorizations'
 import { Reverted } from '@svc/payments/evm/errors'
 import type { ChainNodes } from '@svc/payments/family'
-import { noteAndSend } from '@svc/payments/transactions'
+import { recordAndSend } from '@svc/payments/transactions'
 import { paymentReference } from '@svc/protocol/ids'
 import { authorizationTypes } from '@x402/evm'
 import { ExactEvmScheme } from '@x402/evm/exact/facilitator'
@@ -44,8 +44,8 @@ export function createEvmSettler(network: EvmNetwork, nodes: ChainNodes, key: Ui
       let replacing: string | undefined
       for (let attempt = 1; ; attempt++) {
         const signed = await chain.sign({ to, data, ...costs })
-        const result = await noteAndSend(signed, {
-          note: ({ tx, raw }) => note({ tx, raw, height, payer, maxFee: maxFeeGwei(raw) }, replacing),
+        const result = await recordAndSend(signed, {
+          record: ({ tx, raw }) => note({ tx, raw, height, payer, maxFee: maxFeeGwei(raw) }, replacing),
           send: ({ raw }) => chain.send(raw),
         })
         if (result?.sent !== 'nonce_taken' || attempt === MAX_ATTEMPTS) return signed.tx

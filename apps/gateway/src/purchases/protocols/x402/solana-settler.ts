@@ -13,7 +13,7 @@ import {
 import type { SolanaNetwork } from '@svc/api/networks'
 import type { SvmPayload, X402Leg } from '@svc/api/x402'
 import type { ChainNodes } from '@svc/payments/family'
-import { noteAndSend } from '@svc/payments/transactions'
+import { recordAndSend } from '@svc/payments/transactions'
 import { MEMO_PROGRAMS } from '@svc/protocol/anchor'
 import { toBase58 } from '@svc/protocol/bytes'
 import { ed25519PublicKeyFromBase58, ed25519Signer } from '@svc/protocol/keys'
@@ -118,7 +118,7 @@ export function createSolanaSettler(network: SolanaNetwork, nodes: ChainNodes, s
           try {
             const payer = sourceOf(transaction).owner
             const recorded = { tx, raw, height: await chain.height(), payer, maxFee: MAX_FEE }
-            await noteAndSend(recorded, { note: order.note, send: () => chain.send(raw) })
+            await recordAndSend(recorded, { record: order.note, send: () => chain.send(raw) })
           } catch (error) {
             if (error instanceof Refused) refusal = error.refusal
             else failure = error
