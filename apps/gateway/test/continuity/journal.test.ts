@@ -211,6 +211,6 @@ it('ADD-29 a gateway that cannot write its journal does not start, and names LOG
   // No user, not even root, can create a file there.
   for (const LOGBOOK_DIR of ['/proc/self', '/proc/version/journal'])
     await expect(openTestGateway({ LOGBOOK_DIR })).rejects.toThrow(
-      `the folder ${LOGBOOK_DIR} cannot be written: set LOGBOOK_DIR to one that can`,
+      `the folder ${LOGBOOK_DIR} cannot be written: set LOGBOOK_DIR to a writable folder`,
     )
 })
