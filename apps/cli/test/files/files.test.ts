@@ -100,8 +100,8 @@ describe('collecting files to upload', () => {
 
   it('fails for two files with one name and for a path that does not exist', async () => {
     await files('a/x', 'b/x')
-    await expect(collect([join(folder, 'a'), join(folder, 'b')], {})).rejects.toThrow('would be both')
-    await expect(collect([join(folder, 'c')], {})).rejects.toThrow('there is no')
+    await expect(collect([join(folder, 'a'), join(folder, 'b')], {})).rejects.toThrow('would be the name of both')
+    await expect(collect([join(folder, 'c')], {})).rejects.toThrow('does not exist')
     await expect(collect([folder], { as: 'y' })).rejects.toThrow('--as names one file')
   })
 })
@@ -141,6 +141,6 @@ describe('selecting files of a locker', () => {
   })
 
   it('fails when a name matches nothing', async () => {
-    await expect(select(['ab'], ['a', 'ab'])).rejects.toThrow('there is no a')
+    await expect(select(['ab'], ['a', 'ab'])).rejects.toThrow('the locker has no a')
   })
 })

@@ -28,7 +28,7 @@ describe('a pattern of names', () => {
     expect(others.filter(isMatch)).toEqual([])
   })
 
-  it('that is negated takes back what an earlier one matched, unless its folder is excluded', () => {
+  it('that is negated re-includes earlier matches, unless their folder is excluded', () => {
     const isMatch = matcher(['*.log', '!keep.log', 'build/', '!build/keep.log'])
     expect(['a.log', 'keep.log', 'x/keep.log', 'build/keep.log'].map(isMatch)).toEqual([true, false, false, true])
   })
@@ -37,19 +37,19 @@ describe('a pattern of names', () => {
     expect(() => matcher(['[z-a]'])).toThrow('not a pattern')
   })
 
-  it('comes from options and from files with comments, and can say what to take instead', async () => {
+  it('comes from options and from files with comments, and can also include names', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'svc-patterns-'))
     const file = join(folder, 'ignore')
     await writeFile(file, '# comment\r\n\r\n*.tmp\r\nbuild/\r\n')
     const isExcluded = await excluderOf({ include: ['*.md', 'src'], exclude: ['draft*'], excludeFrom: [file] })
     const names = ['a.md', 'b/a.md', 'src/x.c', 'x.c', 'draft.md', 'build/a.md', 'src/x.tmp', 'any/', 'build/']
     expect(names.filter((name) => !isExcluded(name))).toEqual(['a.md', 'b/a.md', 'src/x.c', 'any/'])
-    await expect(excluderOf({ excludeFrom: [join(folder, 'none')] })).rejects.toThrow('there is no such file')
+    await expect(excluderOf({ excludeFrom: [join(folder, 'none')] })).rejects.toThrow('the file does not exist')
     await rm(folder, { recursive: true })
   })
 })
 
-it('names that some disks take for one are found, in case and in the form of accents', () => {
+it('sameNames finds names that some disks treat as one, by case and by the form of accents', () => {
   const same = sameNames(['A.txt', 'b', 'a.txt', 'é', 'e\u0301', 'a/B', 'A/b'])
   expect([...same]).toEqual([
     ['a.txt', 'A.txt'],

@@ -25,7 +25,7 @@ describe('finding a locker', () => {
 
   it('works without a name if the gateway has only one', () => {
     expect(findLocker([photos, elsewhere], HERE, null)).toBe(photos)
-    expect(() => findLocker([photos, other], HERE, null)).toThrow('which locker? 2 are known')
+    expect(() => findLocker([photos, other], HERE, null)).toThrow('name one of the 2 lockers')
     expect(() => findLocker([elsewhere], HERE, null)).toThrow('no locker is known')
   })
 
@@ -49,8 +49,8 @@ describe('svc lockers', () => {
       { receipt_id: RECEIPTS[1], name: null },
     ])
     expect((await home.svc(['lockers'])).stdout).toMatch(/^NAME {4}LOCKER/)
-    expect((await home.svc(['lockers', 'rm', RECEIPTS[0]])).stdout).toContain('forgotten')
-    expect((await home.svc(['lockers', 'rm', RECEIPTS[0]])).stdout).toContain('was not known')
+    expect((await home.svc(['lockers', 'rm', RECEIPTS[0]])).stdout).toContain('was removed from the list')
+    expect((await home.svc(['lockers', 'rm', RECEIPTS[0]])).stdout).toContain('was not in the list')
     expect(jsonLines((await home.svc(['lockers', '--json'])).stdout)).toHaveLength(1)
   })
 
