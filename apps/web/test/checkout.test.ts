@@ -64,7 +64,7 @@ describe('purchases side by side', () => {
   it('T-67 a payment by phone and a pasted transaction give their receipt to the purchase that they pay', async () => {
     await one.showElsewhere()
     const tx = await payByPhone(x)
-    await leaveDuring('/storage/confirm', () => one.look())
+    await leaveDuring('/storage/confirm', () => one.checkElsewhere())
     expect(await page.kept(y.id)).toEqual(y)
     await one.open(x.id)
     expect((await page.kept(x.id))?.receipt?.tx_hash).toBe(tx)
@@ -131,10 +131,10 @@ it('T-67 a payment by phone is looked for as long as the gateway takes one, and 
   expect((await page.kept(late.id))?.receipt?.tx_hash).toBe(tx)
 
   await checkout.open(unpaid.id)
-  await checkout.look()
+  await checkout.checkElsewhere()
   expect([checkout.stage.value.at, checkout.isSearchOver.value]).toEqual(['pay', false])
   market.advance(30 * 3600)
-  await checkout.look()
+  await checkout.checkElsewhere()
   expect([checkout.stage.value.at, checkout.isSearchOver.value]).toEqual(['pay', true])
 })
 

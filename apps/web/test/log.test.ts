@@ -139,7 +139,7 @@ describe('a log that was seen', () => {
     const checkpoint = (await otherLog(4)).get('checkpoint')!
     await showLog(page, new Map([['checkpoint', checkpoint]]))
     await page.reload()
-    await page.getByText('It could not be checked whether this log has only grown').waitFor()
+    await page.getByText('This page could not check that the log has only grown').waitFor()
     await showLog(page, new Map([['checkpoint', Buffer.from(String(checkpoint).replace('\n4\n', '\n5\n'))]]))
     await page.reload()
     await page.getByRole('heading', { name: 'The log has not signed this' }).waitFor()

@@ -93,7 +93,7 @@ describe('the welcome page', () => {
     expect(asked.filter((url) => url.includes('/v1/'))).toEqual([])
     await find(site.anchor.tx, 'This gateway published a statement with this transaction.')
     await find(site.digest, 'This gateway published a statement with this transaction.')
-    await find('7'.repeat(64), /the gateway does not tell who stores a file.*if this was one, the gateway has seen it/)
+    await find('7'.repeat(64), /the gateway does not reveal who stores a file.*if this was one, the gateway has seen it/)
     expect(asked.filter((url) => url.includes('/v1/')).map((url) => url.slice(site.url.length))).toEqual([
       `/v1/anchors/${site.anchor.tx}`,
       `/v1/anchors/${site.digest}`,

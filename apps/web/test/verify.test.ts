@@ -183,7 +183,7 @@ describe('the verify page', () => {
       const { page, summary, facts } = await open(vector('redacted-chosen'))
       await summary.getByText('2 shown of 4').waitFor()
       await summary.getByText('not named: the bundle is redacted').waitFor()
-      await summary.getByText('2 of 4 files: nothing is said of their names, sizes and contents').waitFor()
+      await summary.getByText('2 of 4 files: their names, sizes and contents are not shown').waitFor()
       expect(await facts('inclusion_proven', 'merkle_root_matches')).toEqual(['passed', 'not checked'])
       await page.getByText('The bundle shows only some of the files: ask for the complete bundle').waitFor()
       expect(await page.getByRole('tab').allTextContents()).toEqual(['Files and tree'])

@@ -11,12 +11,12 @@ import type { Problem } from '../../paying/problem.ts'
 import { createSignedClient } from '../../signed-client.ts'
 import type { ConnectedWallet } from '../../wallets/wallet.ts'
 import type { ActivePurchase } from './active-purchase.ts'
-import { type Order, placeHere, type SavedPurchase } from './saved-purchases.ts'
+import { type Order, purchaseLocation, type SavedPurchase } from './saved-purchases.ts'
 
 /** Loaded with the first purchase. */
 export async function tools() {
   const sdk = await import('@svc/sdk')
-  const place = await placeHere()
+  const place = await purchaseLocation()
   const { journal } = place
   return { sdk, journal, place, client: await createSignedClient(null, journal) }
 }
