@@ -17,7 +17,7 @@ const items: Record<string, string> = Object.create({
 vi.stubGlobal('localStorage', items)
 afterAll(() => vi.unstubAllGlobals())
 
-it('T-67 finds the payment of a subscription that a page of 1.1.0 has begun', async () => {
+it('T-67 the page finds the payment of a subscription that a page of 1.1.0 started', async () => {
   const { readStarted } = await import('../src/pages/agent/subscribing.ts')
   const session = { service: { url }, wallet: { address } } as AgentSession // no request is made
   expect(await readStarted(session)).toBeNull()

@@ -74,7 +74,7 @@ export function add(program: Command, open: Open): void {
       `
 The first line is the verdict; with --json it is "verdict":
   VERIFIED ("verified")                              nothing failed, and a pinned key has signed
-  CONSISTENT BUT SIGNER UNKNOWN ("signer_unknown")   nothing failed, but anybody may have signed:
+  CONSISTENT BUT SIGNER UNKNOWN ("signer_unknown")   nothing failed, but anyone may have signed:
                                                      pin keys with --keys, or \`svc keys pin\`
   FAILED ("failed")                                  a fact failed, or a required one did not pass
 

@@ -94,7 +94,7 @@ describe('svc lockers --remote', () => {
     await home.svc(['lockers', 'add', theirs, '--name', 'photos'])
     const file = home.path('config', 'svc', 'lockers', `${theirs}.json`)
     const before = JSON.parse(await readFile(file, 'utf8'))
-    await writeFile(file, JSON.stringify({ ...before, owner: 'somebody', operator: wallet.signer.address }))
+    await writeFile(file, JSON.stringify({ ...before, owner: 'someone', operator: wallet.signer.address }))
     const ls = await home.svc(['ls', '-l', 'photos'])
     expect(ls).toMatchObject(exits(2, `svc lockers add ${theirs} --name NAME`))
     expect((await home.svc(['ls', '-l', theirs])).exitCode).toBe(0)

@@ -60,7 +60,7 @@ async function resume(active: ActivePurchase, client: Client, record: PurchaseRe
       await sdk.releaseUnpaid(place, active.id, payer)
       return null
     }
-    // A phone may have paid, whatever the wallet did.
+    // A phone may have paid even if the wallet did not.
     const found = await findQuietly(active, client)
     if (found) return found
     throw error
