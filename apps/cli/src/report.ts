@@ -36,7 +36,7 @@ export interface ErrorReport {
 
 interface ReportOptions {
   json: boolean
-  /** Better advice than the hint of the error. */
+  /** Replaces the hint of the error. */
   hint?: string | null
   /** The command uploads: its JSON names the layer that failed, like the gateway's errors. */
   isUpload?: boolean

@@ -23,7 +23,7 @@ function problemText(message: string): string {
   return (
     message
       .replace(/^error: /, '')
-      // What was given may be a private key: it is not repeated.
+      // The value may be a private key, so it is not repeated.
       .replace(
         /^command-argument value '.*' is invalid for argument '(.*?)'\. /s,
         (_, name: string) => `${name.toUpperCase()}: `,

@@ -71,10 +71,10 @@ export async function openHome(env: Record<string, string> = {}): Promise<TestHo
 
 export const useHome = (env?: Record<string, string>) => forAllTests(() => openHome(env))
 
-/** A command that ends with this exit code, and has this text on stderr. */
+/** Matches a command that ends with this exit code and this text on stderr. */
 export const exits = (exitCode: number, text: string | RegExp) => ({ exitCode, stderr: includes(text) })
 
-/** Matches a text that has this in it. */
+/** Matches text that contains this. */
 export const includes = (text: string | RegExp): unknown =>
   typeof text === 'string' ? expect.stringContaining(text) : expect.stringMatching(text)
 

@@ -48,9 +48,9 @@ describe('svc', () => {
     ],
     ['an unknown provider', ['quote', '--provider', 'floppy'], 'Allowed choices'],
     ['a --ttl of more than a day', ['url', 'a', '--ttl', '2000'], 'from 1 to 1440'],
-    ['an operator who is an EVM account', ['operators', 'add', `0x${'ab'.repeat(20)}`], 'It is an EVM address'],
-    ['an operator who is a private key', ['operators', 'add', PRIVATE_KEY], 'It is a private key: never share it'],
-    ['an operator who is nobody', ['buy', '--operator', 'me'], 'It must be an Ed25519 public key in base58'],
+    ['an operator that is an EVM account', ['operators', 'add', `0x${'ab'.repeat(20)}`], 'It is an EVM address'],
+    ['an operator that is a private key', ['operators', 'add', PRIVATE_KEY], 'It is a private key: never share it'],
+    ['an operator that is not a key', ['buy', '--operator', 'me'], 'It must be an Ed25519 public key in base58'],
   ])('rejects %s in one line with exit code 2', async (_, args, text) => {
     const { exitCode, stdout, stderr } = await home.svc(args)
     expect([exitCode, stdout]).toEqual([2, ''])
@@ -64,10 +64,10 @@ describe('svc', () => {
     ])
   })
 
-  it('shows the help where no command is given, and points to it where a command has no better advice', async () => {
+  it('shows the help when no command is given, and points to it when a command has no better advice', async () => {
     expect(await home.svc([])).toMatchObject(exits(2, 'Usage: svc'))
     const { stderr } = await home.svc(['put', '-'])
-    expect(stderr).toBe('error: - stands alone, and needs --as NAME\nhint:  see: svc put --help\n')
+    expect(stderr).toBe('error: - must be the only path, and needs --as NAME\nhint:  see: svc put --help\n')
   })
 
   it('accepts global options before and after the command, even if their values are command names', async () => {

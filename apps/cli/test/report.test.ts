@@ -66,7 +66,7 @@ describe('the report of an error', () => {
     ['ENOSPC', 'the disk is full', 'free some space'],
     ['EACCES', 'you have no permission', 'change the permissions'],
     ['EROFS', 'the disk is read-only', 'another disk'],
-  ])('explains %s of the disk', (code, message, hint) => {
+  ])('explains the file system error %s', (code, message, hint) => {
     const error = Object.assign(new Error(`${code}: x, open '/a'`), { code })
     expect(describeError(error)).toMatchObject({
       exitCode: 1,
@@ -83,7 +83,7 @@ describe('the report of an error', () => {
     ['locker_not_found', 404, 'svc provision'],
     ['receipt_not_found', 404, 'svc lockers'],
     ['SIGNATURE_INVALID', 403, 'svc whoami'],
-  ])('says what to run after %s', (error, status, hint) => {
+  ])('suggests a command after %s', (error, status, hint) => {
     expect(describeError(new GatewayError(status, { error, message: 'x', request_id: 'r' }, null)).hint).toContain(hint)
   })
 
@@ -92,18 +92,18 @@ describe('the report of an error', () => {
     ['DEPTH_ZERO_SELF_SIGNED_CERT', 'NODE_EXTRA_CA_CERTS'],
     ['CERT_HAS_EXPIRED', 'clock'],
     ['ECONNREFUSED', 'check that it is running'],
-  ])('says what to check after %s', (code, hint) => {
+  ])('suggests what to check after %s', (code, hint) => {
     const cause = new TypeError('fetch failed', { cause: Object.assign(new Error(), { code }) })
     expect(describeError(new NoAnswer('no answer', { cause })).hint).toContain(hint)
   })
 
-  it('says that nothing was paid, and where missing money comes from', () => {
+  it('states that nothing was paid, and how to fill the wallet', () => {
     const missing = 'Fg6P needs 0.25 USDC, holds 0: 0.25 USDC is missing'
     const { message, hint } = describeError(new PaymentError('not_moved', missing))
     expect([message, hint]).toEqual([`${missing}. Nothing was paid`, expect.stringContaining('svc faucet')])
   })
 
-  it('says what else listens on this machine when the port of the gateway is closed', async () => {
+  it('names the services that listen on this machine when the port of the gateway is closed', async () => {
     const error = Object.assign(new NoAnswer('no answer', { cause: { code: 'ECONNREFUSED' } }), {
       url: 'http://127.0.0.1:1',
     })
@@ -124,7 +124,7 @@ describe('the report of an error', () => {
     expect(await localHint(Object.assign(error, { url: 'https://gateway.example' }), services)).toBeNull()
   })
 
-  it('names the page of the gateway about the code, unless it is no web address', () => {
+  it("links to the gateway's page about the code, unless it is not a web address", () => {
     const reported = (docs_url: string, json: boolean) => {
       const { host, stderr } = testHost({})
       const body = { error: 'RATE_LIMITED', message: 'later', request_id: 'r', docs_url }

@@ -10,7 +10,7 @@ import { ROUTES } from '../src/routes.ts'
 import { contentHash, type NewestBuild, newestBuild, ROOT, WEB } from './ensure-pages.ts'
 import { savedCopy } from './saved-copy.ts'
 
-/** Files that no page imports, but that change the build. */
+/** Files that change the build although no page imports them. */
 const ALSO = [
   'package-lock.json',
   'apps/web/index.html',
@@ -20,7 +20,7 @@ const ALSO = [
   'packages/protocol/src/version.ts',
 ]
 
-/** A gateway that is starting may still read the previous build. */
+/** Previous builds stay this long: a gateway that is starting may still read one. */
 const KEEP_MS = 600_000
 
 /** Hashes files when they are read: a file that changes during the build makes it stale, never wrong. */
@@ -35,8 +35,8 @@ const recordInputs: Plugin = {
 }
 
 /**
- * The bundler that the repository pins is newer than the one Vite asks for, and ends each preload marker with a hash that
- * this Vite does not know: what is left of it is no JavaScript.
+ * Removes the hash at the end of each preload marker. The bundler that the repository pins is newer than the one Vite
+ * asks for; this Vite does not know the hash, and would leave it in the code as a syntax error.
  */
 const removeMarkerHashes: Plugin = {
   name: 'remove-marker-hashes',
@@ -53,15 +53,16 @@ const removeMarkerHashes: Plugin = {
 }
 
 /**
- * The PDF renderer loads its decoders of scanned pages by an address that it is given. Here they are files of the build
- * like all others. It is the form without WebAssembly, which the policy of the pages does not allow.
+ * Adds the decoders of scanned pages to the build; the PDF renderer would load them from an address at run time. The
+ * form without WebAssembly is used, because the policy of the pages does not allow WebAssembly.
  */
 const pdfImageDecoders: Plugin = {
   name: 'pdf-image-decoders',
   transform(code, id) {
     if (!id.includes('pdfjs-dist/build/pdf.worker')) return null
     const load = /import\(\s*\/\*webpackIgnore: true\*\/\s*\/\*@vite-ignore\*\/\s*(`[^`]*_noWasmFilename\}`)\)/
-    if (!load.test(code)) throw new Error('the PDF renderer loads its image decoders in another way than before')
+    if (!load.test(code))
+      throw new Error('the PDF renderer no longer loads its image decoders as expected: adapt this plugin')
     const [jbig2, openjpeg] = ['jbig2', 'openjpeg'].map(
       (name) => `import('pdfjs-dist/wasm/${name}_nowasm_fallback.js')`,
     )
@@ -92,7 +93,7 @@ async function bundle(): Promise<void> {
   const settings: InlineConfig = {
     configFile: false,
     root: WEB,
-    // Files name each other relative to themselves: the pages work under any prefix.
+    // Files refer to each other by relative paths, so the pages work under any prefix.
     base: './',
     logLevel: 'warn',
     oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },

@@ -19,7 +19,8 @@ export interface Route {
 const WALLET_POLICY = { 'img-src': "'self' data:" }
 
 /**
- * Some storage providers take and send bytes themselves: the gateway redirects there, and names them here (SHORT-09).
+ * Some storage providers exchange bytes with the browser directly: the gateway redirects to them, and inserts their
+ * origins here (SHORT-09).
  */
 const LOCKER_POLICY = { ...WALLET_POLICY, 'connect-src': "'self' {storage}" }
 
@@ -34,7 +35,8 @@ const VERIFY = {
 }
 
 /**
- * Pictures are shown from memory, and PDF files are drawn by a worker. Nothing of a file is ever part of the document.
+ * Pictures are shown from memory, and PDF files are drawn by a worker. No part of a file ever becomes part of the
+ * document.
  */
 const VIEW_POLICY = {
   'img-src': "'self' blob:",

@@ -34,8 +34,8 @@ export async function knownAddress(): Promise<string> {
 let lead: Promise<number> | null = null
 
 /**
- * How far the gateway's clock is ahead, in milliseconds. Envelopes are judged by it, and a wallet should not be asked
- * twice because the clock of this computer is wrong.
+ * How far the gateway's clock is ahead, in milliseconds. The gateway checks envelopes against its own clock. A wrong
+ * clock of this computer should not make a wallet be asked twice.
  */
 function clockLead(): Promise<number> {
   lead ??= getJson<{ time: string }>('/health').then(

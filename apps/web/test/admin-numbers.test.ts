@@ -27,7 +27,7 @@ describe('sales as series', () => {
     uncounted: 0,
   }
 
-  it('ADD-25 has a value for every period, also where nothing was sold', () => {
+  it('ADD-25 has a value for every period, even if nothing was sold', () => {
     const { times, series } = seriesOf(sales, 'asset', 'price_usd')
     expect(times.map(dayOf)).toEqual(['2026-01-01', '2026-01-02', '2026-01-03'])
     expect(series).toEqual([
@@ -40,7 +40,7 @@ describe('sales as series', () => {
     ])
   })
 
-  it('ADD-25 begins weeks on Monday, and hours and days in UTC', () => {
+  it('ADD-25 starts weeks on Monday, and counts hours and days in UTC', () => {
     const weeks = startsOf({ from: '2026-01-01T00:00:00Z', to: '2026-01-13T00:00:00Z', bucket: 'week' })
     // 29 December 2025 was a Monday.
     expect(weeks.map(dayOf)).toEqual(['2025-12-29', '2026-01-05', '2026-01-12'])
@@ -50,7 +50,7 @@ describe('sales as series', () => {
     expect(buckets).toEqual(['hour', 'day', 'day', 'week'])
   })
 
-  it('ADD-25 adds amounts without rounding, for each asset and provider', () => {
+  it('ADD-25 adds amounts per asset and provider without rounding', () => {
     expect(totalsOf(sales.periods).map(({ asset, provider, paid }) => [asset, provider, paid])).toEqual([
       ['SOL', 'gcs', '0.25'],
       ['USDC', 'gcs', '0.25'],
@@ -71,7 +71,7 @@ describe('a chart', () => {
     { label: 'c', values: [5, 6] },
   ]
 
-  it('ADD-25 stacks what is shown, and puts what has no colour of its own together', () => {
+  it('ADD-25 stacks the visible series, and merges the smallest into one', () => {
     expect(stack(series, () => true)).toEqual([
       [1, 2],
       [4, 2],
@@ -91,7 +91,7 @@ describe('a chart', () => {
 })
 
 describe('a range of time', () => {
-  it('ADD-25 takes whole days, in order, of at most 20 years', () => {
+  it('ADD-25 consists of whole days, in order, and is at most 20 years long', () => {
     expect(boundsOf('2026-01-01..2026-01-01', 0)).toEqual({
       from: Date.parse('2026-01-01T00:00:00Z') / 1000,
       to: Date.parse('2026-01-02T00:00:00Z') / 1000,
@@ -103,7 +103,7 @@ describe('a range of time', () => {
   })
 })
 
-describe('what is wrong', () => {
+describe('the list of findings', () => {
   const well = {
     providers: [{ provider: 'gcs', healthy: true }],
     chains: [
@@ -115,9 +115,9 @@ describe('what is wrong', () => {
     anchors: null,
     attestations: { counts: {}, oldest_nonfinal_age_sec: 20, nonfinal_unknown_age: 0 },
     price_feed: { state: 'disabled', prices: [] },
-  } as unknown as AdminOverview // only what is judged
+  } as unknown as AdminOverview // only what `findingsOf` reads
 
-  it('ADD-25 comes with the worst first, each with where to read on; where everything works there is nothing', () => {
+  it('ADD-25 shows the worst first, each with a link to its section, and is empty if everything works', () => {
     expect(findingsOf({ overview: well, audit: null, overTerms: null, unclaimed: null })).toEqual([])
     const overview = {
       ...well,

@@ -13,7 +13,7 @@ import { click, expectCalm, expectGoodLooks, useKey, visit } from './visit.ts'
 const SECRET = 'the-secret-of-the-operators-tools'
 const REASON = 'a customer wrote <b>ticket 7</b>'
 const DAY = 86_400
-/** When the day began. Read before the gateway starts, so that what is seeded is older than all that it counts itself. */
+/** The start of the day. It is read before the gateway starts, so that seeded values are older than counted ones. */
 const TODAY = Math.floor(Date.now() / 1000 / DAY) * DAY
 /** Compressed, as for every page. */
 const FIRST_LOAD_BYTES = 100_000
@@ -54,7 +54,7 @@ async function buy(units: number): Promise<void> {
   expect(answer.status).toBe(200)
 }
 
-/** What a gateway has counted that is older than this test. */
+/** Adds numbers that a gateway counted before this test. */
 async function seedPast(): Promise<void> {
   const { db } = site.gateway.context.database
   const days = Array.from({ length: 28 }, (_, i) => TODAY - (i + 1) * DAY)
@@ -85,7 +85,7 @@ async function deadJob(): Promise<string> {
   return (await queue.deadLetters())[0]!.id
 }
 
-/** Leaves the texts that are drawn on canvases in `window.drawn`. */
+/** Collects the texts that are drawn on canvases in `window.drawn`. */
 const watchCanvases = () => {
   const drawn: string[] = []
   const { fillText } = CanvasRenderingContext2D.prototype
@@ -113,7 +113,7 @@ const go = (page: Page, hash: string) =>
   }, hash)
 
 describe('the sign-in', () => {
-  it('T-26 shows nothing without an identity, and keeps the token in memory unless the tab may keep it', async () => {
+  it('T-26 shows nothing without an identity, and keeps the token only in memory unless the tab may store it', async () => {
     const { page, bytes } = await visit(site, '/operator#sales')
     const asked: string[] = []
     page.on('request', (request) => request.url().includes('/v1/internal') && asked.push(request.url()))
@@ -151,7 +151,7 @@ describe('the sign-in', () => {
     expectCalm(page, 401)
   })
 
-  it('T-26 a token that expires ends the session, and an identity that may not act has no buttons to act', async () => {
+  it('T-26 the session ends when the token expires, and an identity without rights to act sees no buttons', async () => {
     const id = await deadJob()
     const token = issuer.token({ sub: 'watcher' })
     const { page } = await open(`jobs?job=${id}`, token)
@@ -204,7 +204,7 @@ describe('every section', () => {
     },
   )
 
-  it('ADD-25 the growth chart of a new gateway is drawn around its only sample, not years after it', async () => {
+  it('ADD-25 the growth chart of a new gateway is drawn around its only sample', async () => {
     const { page } = await visit(site, '/admin#lockers', undefined, async (page) => {
       await page.addInitScript(watchCanvases)
       await page.route('**/operations/growth?*', async (route) => {
@@ -220,7 +220,7 @@ describe('every section', () => {
     await expectGoodLooks(page, 'admin-first-sample')
   })
 
-  it('ADD-25 sales come from real purchases, by asset and provider, with the keyboard, as a table and as CSV', async () => {
+  it('ADD-25 sales show real purchases by asset and provider, with the keyboard, as a table and as CSV', async () => {
     const { page } = await open('sales?range=24h')
     const chart = page.getByRole('slider', { name: /US dollars by asset, per hour/ })
     await chart.waitFor()
@@ -263,7 +263,7 @@ describe('every section', () => {
   })
 })
 
-/** Fills in the reason and confirms; answers the dialog with the outcome. */
+/** Fills in the reason and confirms; returns the dialog with the outcome. */
 async function act(page: Page, name: string | RegExp, confirm: string): Promise<Locator> {
   await page.getByRole('button', { name }).first().click()
   const dialog = page.getByRole('dialog')
@@ -282,8 +282,8 @@ async function done(dialog: Locator, action: string): Promise<void> {
   await dialog.getByRole('button', { name: 'Done' }).click()
 }
 
-describe('acting', () => {
-  it('T-26 ADD-25 freezes, takes down and releases a locker, each with a reason that the audit log shows', async () => {
+describe('actions', () => {
+  it('T-26 ADD-25 freeze, take down and release a locker, each with a reason that the audit log shows', async () => {
     const { locker_id, receipt_id } = site.locker
     const { page } = await open('lockers')
     await page.getByLabel('Locker id, receipt id').fill(receipt_id)
@@ -318,7 +318,7 @@ describe('acting', () => {
     expectCalm(page, 401)
   })
 
-  it('T-26 ADD-25 a dead job is read, retried and deleted', async () => {
+  it('T-26 ADD-25 show, retry and delete a dead job', async () => {
     const id = await deadJob()
     const { page } = await open('overview')
     await page.getByRole('link', { name: /failed permanently/ }).click()
@@ -335,7 +335,7 @@ describe('acting', () => {
     expectCalm(page, 401, 404)
   })
 
-  it('T-26 ADD-25 a payment that no receipt uses is attached to a quote', async () => {
+  it('T-26 ADD-25 attach an unused payment to a quote', async () => {
     const wanted = await quote(1)
     const tx = await payLeg(site.chains, wanted.leg, { amount: BigInt(wanted.leg.amount) / 2n })
     const { page } = await open('payments')
@@ -363,7 +363,7 @@ describe('acting', () => {
     expectCalm(page, 401, 402)
   })
 
-  it('T-26 ADD-25 the refund of a payment that no receipt uses is recorded, and then its transaction', async () => {
+  it('T-26 ADD-25 record the refund of an unused payment, and then its transaction', async () => {
     const tx = await payLeg(site.chains, (await quote(1)).leg)
     const { page } = await open(`payments?network=primary-mainnet&tx=${tx}`)
     await page.getByText('No receipt uses this payment.').waitFor()
@@ -381,7 +381,7 @@ describe('acting', () => {
 })
 
 describe('payments to return', () => {
-  it('T-205 T-26 a second payment of a quote is the first thing to see, and is refunded from the list', async () => {
+  it('T-205 T-26 show a second payment of a quote at the top, and record its refund', async () => {
     const { id, leg } = await quote(1)
     const confirm = (tx: string) =>
       fetch(`${site.url}/v1/storage/confirm`, {
@@ -406,7 +406,7 @@ describe('payments to return', () => {
 })
 
 describe('live values', () => {
-  it('T-26 are read by one loop that rests while hidden, slows down on errors, and keeps what was there', async () => {
+  it('T-26 are read by one loop that pauses while hidden, slows down on errors, and keeps the last values', async () => {
     const { page } = await visit(site, '/admin#providers', {}, (page) => page.clock.install())
     await signIn(page, SECRET)
     await page.getByRole('cell', { name: 'evm-mainnet' }).waitFor()

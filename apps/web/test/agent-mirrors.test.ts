@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { mirrorViews } from '../src/pages/agent/mirrors.ts'
 
-it('T-68 a mirror is failing from its finding on, until a later run had no failure', () => {
+it('T-68 a mirror is shown as failing from its finding until a later run succeeds', () => {
   const source = { url: 'https://files.example/a', filename: 'a' }
   const tasks = { mirror: { sources: [source, { url: 'https://files.example/b', filename: 'b' }] } }
   const finding = (kind: string, at: string) => ({ kind, at, detail: { ...source, reason: 'gone' } })

@@ -21,7 +21,7 @@ const OTHER = DEMO_PAYERS[2] as DevKey
 const PRICE_USDC = 5_000_000n
 /** Compressed; wallets, chains and signing come later. */
 const FIRST_LOAD_BYTES = 100_000
-/** Characters that turn the text around them, and markup. */
+/** Markup, and characters that reverse the text after them. */
 const HOSTILE_NAME = 'tax\u202Egnp.txt\u202C<img src=x>'
 
 let agent: Awaited<ReturnType<typeof startTestAgent>>
@@ -52,7 +52,7 @@ afterAll(() => agent.stop())
 const owner = () =>
   createClient({ baseUrl: site.url, signer: signerFromSeed(OWNER.privateKeyBytes), onWarning: () => {} })
 
-/** As if it had bought thirty days. */
+/** Sets a subscription of thirty days. */
 async function subscribe({ address: identity }: DevKey): Promise<void> {
   const starts_at = Math.floor(Date.now() / 1000)
   const row = { identity, subscription_id: crypto.randomUUID(), starts_at, expires_at: starts_at + 30 * 86_400 }
@@ -75,7 +75,7 @@ async function operatorsOf(locker: Locker): Promise<string[]> {
   return (await owner().metadata(locker)).operators
 }
 
-/** What the service was paid: the only thing that tells how often. */
+/** The amount that the service was paid: only this shows how often. */
 const treasury = () => holdings(site.chains, { primary: AGENT_TREASURY, evm: DEV_AGENT_TREASURY }, 'USDC')
 
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name })
@@ -96,7 +96,7 @@ async function payUsdc(page: Page): Promise<void> {
   await button(page, /^Pay [\d.]+ USDC/).click()
 }
 
-it('T-68 sells a subscription for the price that it names', async () => {
+it('T-68 the page sells a subscription for the price that it shows', async () => {
   const { page, bytes } = await visit(site, '/', undefined, (page) =>
     injectStandardWallet(page, { key: DEMO_PAYERS[3] as DevKey, rpcUrl: site.chains.primary.url }),
   )
@@ -115,7 +115,7 @@ it('T-68 sells a subscription for the price that it names', async () => {
   expect((await treasury()) - before).toBe(PRICE_USDC)
 })
 
-it('T-68 delegates a locker by two signatures, shows what was found, and takes the rights back', async () => {
+it('T-68 the page delegates a locker with two signatures, shows the findings, and revokes the rights', async () => {
   await subscribe(OWNER)
   const locker = await newLocker(['name:Papers'])
   const untouched = await newLocker()
@@ -143,7 +143,7 @@ it('T-68 delegates a locker by two signatures, shows what was found, and takes t
   await page.getByText('Delegated. Its key is registered').waitFor()
   const [key] = await operatorsOf(locker)
   expect([(await operatorsOf(locker)).length, await operatorsOf(untouched)]).toEqual([1, []])
-  // One for the service, one for the gateway; the third reads the list again.
+  // The first is for the service, the second for the gateway; the third reads the list again.
   const entry = entryOf(page, locker)
   await entry.getByRole('button', { name: /^Show findings/ }).waitFor()
   expect(wallet.seen.length - signatures).toBe(3)
@@ -164,11 +164,11 @@ it('T-68 delegates a locker by two signatures, shows what was found, and takes t
   expect([problems, [...origins].toSorted()]).toEqual([[], [site.url, agentUrl].toSorted()])
 })
 
-it('T-68 T-67 a payment that a reload cuts short is settled, and never made twice', async () => {
+it('T-68 T-67 a payment that a reload interrupts is settled, and never made twice', async () => {
   const { page } = await visit(site, '/agent')
   await connectKey(page, OTHER)
   const before = await treasury()
-  // The service is paid, and its answer never comes.
+  // The service is paid, but its answer never arrives.
   await page.route(`${agentUrl}/v1/service/confirm`, () => {})
   await button(page, 'Subscribe').click()
   const asked = page.waitForRequest(`${agentUrl}/v1/service/confirm`)
@@ -179,13 +179,13 @@ it('T-68 T-67 a payment that a reload cuts short is settled, and never made twic
   await connectKey(page, OTHER)
   await page.getByText('You have no subscription.').waitFor()
   await page.getByText('A payment was started').waitFor()
-  await expectGoodLooks(page, 'agent-begun')
+  await expectGoodLooks(page, 'agent-started')
   expect(await button(page, 'Subscribe').count()).toBe(0)
   await button(page, 'Check its status').click()
   await page.getByText(/Your subscription runs until/).waitFor()
   expect((await treasury()) - before).toBe(PRICE_USDC)
 
-  // It runs out.
+  // The subscription expires.
   await writable(agent.context.database.db)
     .updateTable('subscriptions')
     .set({ expires_at: 1_700_000_000 })
@@ -197,7 +197,7 @@ it('T-68 T-67 a payment that a reload cuts short is settled, and never made twic
   await expectGoodLooks(page, 'agent-expired')
 })
 
-it('T-68 says when there is no agent service, when it is down, and when it works for another gateway', async () => {
+it('T-68 the page reports a service that is missing, is down, or works for another gateway', async () => {
   const discovery = `${agentUrl}/.well-known/svc-agent.json`
   const { page } = await visit(site, '/agent', undefined, async (page) => {
     await page.route(discovery, (route) => route.abort())

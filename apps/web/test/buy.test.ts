@@ -15,7 +15,7 @@ import { click, expectCalm, expectGoodLooks, useKey, visit } from './visit.ts'
 
 const site = useSite({ withAllAssets: true, landing: 'at once' })
 
-/** Goes to the step where the price is paid, with this leg. */
+/** Goes to the payment step, with this leg. */
 async function order(page: Page, asset = 'USDC', network = 'Solana'): Promise<void> {
   await page.getByRole('button', { name: 'Continue' }).click()
   await chooseLeg(page, asset, network)
@@ -42,7 +42,7 @@ const quoteOf = (page: Page) =>
     return JSON.parse(localStorage.getItem(name as string) as string).shown.quotes.at(-1)
   }) as Promise<Quote>
 
-/** What the treasury holds of USDC on the primary chain: the only thing that tells how often was paid. */
+/** The USDC of the treasury on the primary chain: only this shows how often was paid. */
 const treasuryUsdc = () => holdings(site.chains, { primary: TREASURY, evm: DEV_TREASURY }, 'USDC')
 
 /** A visit with a wallet of the wallet standard, and one with a wallet of EIP-6963. */
@@ -58,7 +58,7 @@ const FIRST_LOAD_BYTES = 100_000
 const USDC_PER_UNIT = 250_000n
 
 describe('the buy page', () => {
-  it('T-67 PAY-01 sells with nothing installed: the demo wallet pays, and the receipt is kept', async () => {
+  it('T-67 PAY-01 sells to a browser without a wallet: the demo wallet pays, and the receipt is stored', async () => {
     const { page } = await visit(site, '/')
     await page.getByRole('spinbutton', { name: 'Units' }).fill('2')
     await page.getByText('$0.50').waitFor()
@@ -67,7 +67,7 @@ describe('the buy page', () => {
     await page.getByText('$0.50').waitFor()
     expect(await page.getByRole('spinbutton', { name: 'Units' }).inputValue()).toBe('2')
     await expectGoodLooks(page, 'buy-choose')
-    // All amounts are in sight on a phone, whatever they are.
+    // A phone shows all amounts, however long they are.
     const prices = page.getByRole('region', { name: 'The price in each asset' })
     expect(await prices.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0)
     await order(page)
@@ -100,7 +100,7 @@ describe('the buy page', () => {
     expectCalm(page, 402)
   })
 
-  it('T-67 ADD-17 renews a locker, with the demo wallet of the other chain', async () => {
+  it('T-67 ADD-17 renews a locker with the demo wallet of the other chain', async () => {
     const { page } = await visit(site, `/buy#extends=${site.locker.receipt_id}&units=3`)
     await page.getByRole('heading', { name: 'Renew a locker' }).waitFor()
     await order(page, 'MON', 'EVM 143')
@@ -115,7 +115,7 @@ describe('the buy page', () => {
 })
 
 describe('a wallet of the wallet standard', () => {
-  it('T-67 is asked again after it declined or the page was reloaded, and pays once though the page is closed before sending', async () => {
+  it('T-67 is asked again after a refusal or a reload, and pays once even if the page is closed before sending', async () => {
     const { page, prepared: wallet } = await visitWithWallet({ key: DEMO_PAYERS[0]! })
     const before = await treasuryUsdc()
     await order(page)
@@ -135,7 +135,7 @@ describe('a wallet of the wallet standard', () => {
     wallet.answer('approve')
     await chooseLeg(page, 'USDC', 'Solana')
     await connect()
-    // Signed and noted, but never sent: the page is closed at that moment.
+    // The page is closed when the payment is signed and recorded, but not sent.
     await page.route('**/v1/storage/payment/send', () => {})
     const sending = page.waitForRequest('**/v1/storage/payment/send')
     await payButton(page).click()
@@ -149,7 +149,7 @@ describe('a wallet of the wallet standard', () => {
     expect(await treasuryUsdc()).toBe(before + USDC_PER_UNIT)
   })
 
-  it('T-67 offers to stop waiting for a payment only after it has taken long', async () => {
+  it('T-67 lets the user stop waiting only after a payment has taken long', async () => {
     const { page } = await visit(site, '/buy', {}, async (page) => {
       await injectStandardWallet(page, { key: DEMO_PAYERS[0]!, rpcUrl: site.chains.primary.url })
       await page.clock.install()
@@ -175,7 +175,7 @@ describe('a wallet of the wallet standard', () => {
     await receiptShown(page)
   })
 
-  it('T-67 two tabs that pay at the same moment pay once', async () => {
+  it('T-67 pays once if two tabs pay at the same moment', async () => {
     const { page, prepared: wallet } = await visit(site, '/buy', {}, (page) =>
       injectStandardWallet(page.context(), { key: DEMO_PAYERS[1]!, rpcUrl: site.chains.primary.url }),
     )
@@ -202,7 +202,7 @@ describe('a wallet of the wallet standard', () => {
     expect(await treasuryUsdc()).toBe(before + USDC_PER_UNIT)
   })
 
-  it('T-67 a wallet that sends by itself is noted before it is asked, and its payment is found after a reload', async () => {
+  it('T-67 that sends by itself is recorded before it is asked, and its payment is found after a reload', async () => {
     const { page, prepared: wallet } = await visitWithWallet({ key: DEMO_PAYERS[2]!, sendsItself: true })
     const before = await treasuryUsdc()
     await order(page)
@@ -223,7 +223,7 @@ describe('a wallet of the wallet standard', () => {
 })
 
 describe('a wallet of EIP-6963', () => {
-  it('T-67 changes to the chain of the payment, and pays; a lost answer is settled by its transaction', async () => {
+  it('T-67 switches to the chain of the payment and pays; its transaction settles a lost answer', async () => {
     const { page, prepared: wallet } = await visitWithEvmWallet()
     await order(page, 'USDC', 'EVM 143')
     await page.getByRole('button', { name: /Test EVM wallet/ }).click()
@@ -243,7 +243,7 @@ describe('a wallet of EIP-6963', () => {
     expect(wallet.seen).toEqual(['send', 'send'])
   })
 
-  it('T-67 that shows no request is not waited for: its late answer counts, and on the word of its person it is asked again', async () => {
+  it('T-67 that shows no request does not block: a late answer counts, and the user may have it asked again', async () => {
     const { page, prepared: wallet } = await visitWithEvmWallet()
     const begin = async () => {
       await order(page, 'USDC', 'EVM 143')
@@ -272,7 +272,7 @@ describe('a wallet of EIP-6963', () => {
 })
 
 describe('paying outside of the page', () => {
-  it('T-67 ADD-24 a phone pays by the code, and the page notices by itself', async () => {
+  it('T-67 ADD-24 a phone pays with the QR code, and the page shows the receipt without a click', async () => {
     const { page } = await visit(site, '/buy')
     await order(page, 'SOL', 'Solana')
     await page.getByRole('tab', { name: 'Phone' }).click()
@@ -288,7 +288,7 @@ describe('paying outside of the page', () => {
     await receiptShown(page)
   })
 
-  it('T-67 takes a pasted transaction, and says what is wrong with one that pays too little', async () => {
+  it('T-67 the page accepts a pasted transaction, and explains why one that pays too little is refused', async () => {
     const { page } = await visit(site, '/buy')
     await order(page)
     await page.getByRole('tab', { name: 'Elsewhere' }).click()
@@ -314,7 +314,7 @@ describe('paying outside of the page', () => {
   })
 })
 
-describe('what goes wrong', () => {
+describe('problems', () => {
   it('T-67 PAY-44 an expired price is renewed, and a wallet without enough money gets a message', async () => {
     const { page, bytes } = await visit(site, '/buy')
     await page.getByRole('button', { name: 'Continue' }).waitFor()
@@ -342,7 +342,7 @@ describe('what goes wrong', () => {
     await expectGoodLooks(page, 'buy-gone')
   })
 
-  it("T-67 T-61 a wallet's name and picture do nothing but name it", async () => {
+  it("T-67 T-61 a wallet's name and icon are shown, and run nothing", async () => {
     const { page, problems } = await visit(site, '/buy', undefined, async (page) => {
       await injectStandardWallet(page, {
         key: DEMO_PAYERS[0]!,

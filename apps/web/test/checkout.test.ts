@@ -26,11 +26,11 @@ describe('purchases side by side', () => {
   let y: SavedPurchase
   beforeEach(async () => {
     one = page.newCheckout()
-    y = await begun(one)
-    x = await begun(one)
+    y = await startPurchase(one)
+    x = await startPurchase(one)
   })
 
-  /** Opens the other purchase while the first waits for the answer to a request. */
+  /** Opens the other purchase while the first waits for an answer. */
   async function leaveDuring(path: string, work: () => Promise<unknown>): Promise<void> {
     const held = page.hold(path)
     const working = work()
@@ -41,60 +41,60 @@ describe('purchases side by side', () => {
     expect([one.purchase.value?.id, one.stage.value.at]).toEqual([y.id, 'pay'])
   }
 
-  it('T-67 a payment of one is not made for another that is opened meanwhile', async () => {
+  it('T-67 a payment of one is not made for another that is opened during it', async () => {
     const before = await market.treasury('USDC')
     await leaveDuring('/payment/prepare', async () => one.pay(await keyWallet(), legOf(x, 'USDC')))
-    expect([await page.kept(x.id), await page.kept(y.id)]).toEqual([x, y])
+    expect([await page.saved(x.id), await page.saved(y.id)]).toEqual([x, y])
     expect(await market.treasury('USDC')).toBe(before)
   })
 
-  it('T-67 a payment that was sent is on record for its purchase alone, and found when that is opened again', {
+  it('T-67 a sent payment is recorded only in its purchase, and found when the purchase is opened again', {
     tags: ['nightly'],
   }, async () => {
     const before = await market.treasury('USDC')
     await leaveDuring('/storage/confirm', async () => one.pay(await keyWallet(), legOf(x, 'USDC')))
-    expect(await page.kept(y.id)).toEqual(y)
+    expect(await page.saved(y.id)).toEqual(y)
     await one.open(x.id)
     expect(one.stage.value.at).toBe('done')
-    const { receipt } = (await page.kept(x.id))!
+    const { receipt } = (await page.saved(x.id))!
     expect(receipt?.pay_req_id).toBe(legOf(x, 'USDC').extra.pay_req_id)
     expect((await market.treasury('USDC')) - before).toBe(BigInt(receipt!.paid_raw))
   })
 
-  it('T-67 a payment by phone and a pasted transaction give their receipt to the purchase that they pay', async () => {
+  it('T-67 a payment by phone and a pasted transaction add their receipt to the purchase that they pay', async () => {
     await one.showElsewhere()
     const tx = await payByPhone(x)
-    await leaveDuring('/storage/confirm', () => one.look())
-    expect(await page.kept(y.id)).toEqual(y)
+    await leaveDuring('/storage/confirm', () => one.checkElsewhere())
+    expect(await page.saved(y.id)).toEqual(y)
     await one.open(x.id)
-    expect((await page.kept(x.id))?.receipt?.tx_hash).toBe(tx)
+    expect((await page.saved(x.id))?.receipt?.tx_hash).toBe(tx)
 
-    const z = await begun(one)
+    const z = await startPurchase(one)
     const pasted = await payLeg(market.chains, legOf(z, 'SOL'), { payer: 3 })
     await leaveDuring('/storage/confirm', () => one.confirmTransaction(pasted, null))
-    expect(await page.kept(y.id)).toEqual(y)
+    expect(await page.saved(y.id)).toEqual(y)
     await one.open(z.id)
     await one.confirmTransaction(pasted, null)
-    expect((await page.kept(z.id))?.receipt?.tx_hash).toBe(pasted)
+    expect((await page.saved(z.id))?.receipt?.tx_hash).toBe(pasted)
   })
 
-  it('T-67 a new price, and a purchase that is begun, leave alone what is opened meanwhile', async () => {
+  it('T-67 a new price and a new purchase do not change a purchase that is opened during the request', async () => {
     await leaveDuring('/storage/request', () => one.renewQuote())
-    expect([await page.kept(x.id), await page.kept(y.id)]).toEqual([x, y])
+    expect([await page.saved(x.id), await page.saved(y.id)]).toEqual([x, y])
     await leaveDuring('/storage/request', () => one.begin({ units: 1 }))
-    expect(await page.kept(y.id)).toEqual(y)
+    expect(await page.saved(y.id)).toEqual(y)
   })
 
-  it('T-67 a tab that is behind takes nothing back that another has noted', async () => {
+  it('T-67 a tab with old data does not undo the changes of another tab', async () => {
     const other = page.newCheckout()
     await other.open(x.id)
     await other.renewQuote()
-    expect((await page.kept(x.id))?.quotes).toHaveLength(2)
+    expect((await page.saved(x.id))?.quotes).toHaveLength(2)
     await one.showElsewhere()
-    expect(await page.kept(x.id)).toMatchObject({ isShownElsewhere: true, quotes: [{}, {}] })
+    expect(await page.saved(x.id)).toMatchObject({ isShownElsewhere: true, quotes: [{}, {}] })
   })
 
-  it('T-67 a purchase that another tab works on is not removed under it', { tags: ['nightly'] }, async () => {
+  it('T-67 a purchase is not removed while another tab works on it', { tags: ['nightly'] }, async () => {
     const other = page.newCheckout()
     const held = page.hold('/payment/prepare')
     const paying = one.pay(await keyWallet(), legOf(x, 'USDC'))
@@ -102,15 +102,15 @@ describe('purchases side by side', () => {
     expect(await other.remove(x.id)).toBe(false)
     page.answer()
     await paying
-    expect((await page.kept(x.id))?.receipt).not.toBeNull()
+    expect((await page.saved(x.id))?.receipt).not.toBeNull()
     expect(await other.remove(x.id)).toBe(true)
-    expect(await page.kept(x.id)).toBeNull()
+    expect(await page.saved(x.id)).toBeNull()
   })
 })
 
-it('T-67 a receipt that cannot be saved is still shown, and nothing more can be paid', async () => {
+it('T-67 a receipt that cannot be saved is shown, and no further payment can be made', async () => {
   const checkout = page.newCheckout()
-  const purchase = await begun(checkout)
+  const purchase = await startPurchase(checkout)
   const tx = await payLeg(market.chains, legOf(purchase, 'SOL'), { payer: 3 })
   page.fill(true)
   await checkout.confirmTransaction(tx, null)
@@ -118,9 +118,9 @@ it('T-67 a receipt that cannot be saved is still shown, and nothing more can be 
   expect(checkout.stage.value).toMatchObject({ at: 'done', receipt: { tx_hash: tx } })
 })
 
-it('T-67 a payment by phone is looked for as long as the gateway takes one, and no longer', async () => {
+it('T-67 the page searches for a payment by phone only while the gateway accepts one', async () => {
   const checkout = page.newCheckout()
-  const [late, unpaid] = [await begun(checkout), await begun(checkout)]
+  const [late, unpaid] = [await startPurchase(checkout), await startPurchase(checkout)]
   for (const { id } of [late, unpaid]) {
     await checkout.open(id)
     await checkout.showElsewhere()
@@ -128,47 +128,47 @@ it('T-67 a payment by phone is looked for as long as the gateway takes one, and 
   const tx = await payByPhone(late)
   market.advance(30 * 3600)
   await checkout.open(late.id)
-  expect((await page.kept(late.id))?.receipt?.tx_hash).toBe(tx)
+  expect((await page.saved(late.id))?.receipt?.tx_hash).toBe(tx)
 
   await checkout.open(unpaid.id)
-  await checkout.look()
+  await checkout.checkElsewhere()
   expect([checkout.stage.value.at, checkout.isSearchOver.value]).toEqual(['pay', false])
   market.advance(30 * 3600)
-  await checkout.look()
+  await checkout.checkElsewhere()
   expect([checkout.stage.value.at, checkout.isSearchOver.value]).toEqual(['pay', true])
 })
 
-describe('a purchase that a page of 1.1.0 has left behind', () => {
+describe('a purchase that a page of 1.1.0 stored', () => {
   const NAME = 'svc page purchase '
 
-  /** As 1.1.0 kept it before it was paid: in an entry of its own. */
-  async function leftBehind(change: Partial<SavedPurchase> = {}): Promise<SavedPurchase> {
-    const kept = { ...(await begun(page.newCheckout())), ...change }
-    for (const key of Object.keys(localStorage)) if (key.endsWith(` ${kept.id}`)) localStorage.removeItem(key)
-    localStorage.setItem(NAME + kept.id, JSON.stringify(kept))
-    return kept
+  /** Stores an unpaid purchase as 1.1.0 did: as a separate entry. */
+  async function purchaseOfRelease110(change: Partial<SavedPurchase> = {}): Promise<SavedPurchase> {
+    const purchase = { ...(await startPurchase(page.newCheckout())), ...change }
+    for (const key of Object.keys(localStorage)) if (key.endsWith(` ${purchase.id}`)) localStorage.removeItem(key)
+    localStorage.setItem(NAME + purchase.id, JSON.stringify(purchase))
+    return purchase
   }
 
-  it('T-67 is listed, opened and paid as one of this release, and kept once', async () => {
+  it('T-67 is listed, opened and paid like one of this release, and stored once', async () => {
     const before = await market.treasury('USDC')
-    const left = await leftBehind({ isShownElsewhere: true })
+    const old = await purchaseOfRelease110({ isShownElsewhere: true })
     const { savedPurchases } = await import('../src/pages/buy/saved-purchases.ts')
-    expect((await savedPurchases()).filter(({ id }) => id === left.id)).toEqual([left])
-    expect(Object.keys(localStorage).filter((key) => key.endsWith(left.id))).toHaveLength(1)
+    expect((await savedPurchases()).filter(({ id }) => id === old.id)).toEqual([old])
+    expect(Object.keys(localStorage).filter((key) => key.endsWith(old.id))).toHaveLength(1)
     const checkout = page.newCheckout()
-    await checkout.open(left.id)
-    expect([checkout.purchase.value, checkout.stage.value.at]).toEqual([left, 'pay'])
-    await checkout.pay(await keyWallet(), legOf(left, 'USDC'))
-    const { receipt } = (await page.kept(left.id))!
+    await checkout.open(old.id)
+    expect([checkout.purchase.value, checkout.stage.value.at]).toEqual([old, 'pay'])
+    await checkout.pay(await keyWallet(), legOf(old, 'USDC'))
+    const { receipt } = (await page.saved(old.id))!
     expect((await market.treasury('USDC')) - before).toBe(BigInt(receipt!.paid_raw))
-    await page.newCheckout().remove(left.id)
-    expect(Object.keys(localStorage).filter((key) => key.endsWith(left.id))).toEqual([])
+    await page.newCheckout().remove(old.id)
+    expect(Object.keys(localStorage).filter((key) => key.endsWith(old.id))).toEqual([])
   })
 
-  it('T-67 is not paid again where its payment was signed', { tags: ['nightly'] }, async () => {
+  it('T-67 is not paid again if its payment was signed', { tags: ['nightly'] }, async () => {
     const before = await market.treasury('USDC')
     const one = page.newCheckout()
-    const purchase = await begun(one)
+    const purchase = await startPurchase(one)
     const held = page.hold('/storage/confirm')
     const paying = one.pay(await keyWallet(), legOf(purchase, 'USDC'))
     await held
@@ -182,26 +182,26 @@ describe('a purchase that a page of 1.1.0 has left behind', () => {
     localStorage.setItem(NAME + purchase.id, JSON.stringify(purchase))
     await one.open(purchase.id)
     expect(one.stage.value.at).toBe('done')
-    expect((await market.treasury('USDC')) - before).toBe(BigInt((await page.kept(purchase.id))!.receipt!.paid_raw))
+    expect((await market.treasury('USDC')) - before).toBe(BigInt((await page.saved(purchase.id))!.receipt!.paid_raw))
   })
 
   it('T-67 keeps its receipt', async () => {
     const { receipt } = await paidNow()
-    const left = await leftBehind({ receipt })
+    const old = await purchaseOfRelease110({ receipt })
     const checkout = page.newCheckout()
-    await checkout.open(left.id)
+    await checkout.open(old.id)
     expect(checkout.stage.value).toEqual({ at: 'done', receipt })
   })
 
   async function paidNow(): Promise<SavedPurchase> {
     const checkout = page.newCheckout()
-    const purchase = await begun(checkout)
+    const purchase = await startPurchase(checkout)
     await checkout.confirmTransaction(await payLeg(market.chains, legOf(purchase, 'SOL'), { payer: 3 }), null)
-    return (await page.kept(purchase.id))!
+    return (await page.saved(purchase.id))!
   }
 })
 
-async function begun(checkout: Checkout): Promise<SavedPurchase> {
+async function startPurchase(checkout: Checkout): Promise<SavedPurchase> {
   await checkout.begin({ units: 1 })
   expect(checkout.stage.value).toEqual({ at: 'pay', problem: null })
   return checkout.purchase.value!
@@ -226,10 +226,10 @@ async function keyWallet(): Promise<ConnectedWallet> {
 
 type Page = Awaited<ReturnType<typeof openPage>>
 
-/** What a browser gives to a page of the gateway: its storage, its address, and requests, whose answers can be held. */
+/** A page without a browser: it has storage, an address, and requests whose answers can be delayed. */
 async function openPage(gatewayUrl: string) {
   let isFull = false
-  // As in a browser, its own properties are the items.
+  // As in a browser, the items are properties of the object.
   const items: Record<string, string> = Object.create({
     getItem: (key: string) => items[key] ?? null,
     setItem(key: string, value: string) {
@@ -259,18 +259,18 @@ async function openPage(gatewayUrl: string) {
   const { readSaved } = await import('../src/pages/buy/saved-purchases.ts')
   return {
     newCheckout: createCheckout,
-    kept: readSaved,
-    /** Keeps answers of this path back; resolves when there is one. */
+    saved: readSaved,
+    /** Delays the answers of this path; resolves when there is one. */
     hold(path: string): Promise<void> {
       const gate = { path, isReached: Promise.withResolvers<void>(), isOpen: Promise.withResolvers<void>() }
       gates.push(gate)
       return gate.isReached.promise
     },
-    /** Whether nothing more can be stored. */
+    /** Makes every attempt to store something fail, or no longer. */
     fill(full: boolean) {
       isFull = full
     },
-    /** Lets all answers through. */
+    /** Delivers all delayed answers. */
     answer() {
       for (const { isOpen } of gates.splice(0)) isOpen.resolve()
     },

@@ -1,5 +1,5 @@
-// For tests: contexts of a browser. A new one starts processes, for a second or more; most visits do with one that an
-// earlier visit has left, from which all that a page can keep is cleared.
+// For tests: browser contexts. A new one starts processes, which takes a second or more. So most visits reuse the
+// context of an earlier visit, after everything that a page can store is cleared.
 
 import type { Browser, BrowserContext, BrowserContextOptions, CDPSession } from 'playwright'
 
@@ -13,7 +13,7 @@ interface Lease {
 
 interface Shared {
   context: BrowserContext
-  /** To a page that stays open, and with it the process of all pages. */
+  /** The session of a page that stays open, so that the process of all pages continues. */
   session: CDPSession
 }
 
@@ -24,11 +24,11 @@ export async function ownContext(browser: Browser, options: BrowserContextOption
   return { context, release: () => context.close() }
 }
 
-/** No other visit uses it until it is released. */
+/** A context that no other visit uses until it is released. */
 export async function sharedContext(browser: Browser): Promise<Lease> {
-  const left = free.get(browser) ?? []
-  free.set(browser, left)
-  const shared = left.pop() ?? (await openShared(browser))
+  const unused = free.get(browser) ?? []
+  free.set(browser, unused)
+  const shared = unused.pop() ?? (await openShared(browser))
   const { context } = shared
   return {
     context,
@@ -36,7 +36,7 @@ export async function sharedContext(browser: Browser): Promise<Lease> {
       const [, ...pages] = context.pages()
       for (const page of pages) await page.close()
       await clear(shared, origins)
-      left.push(shared)
+      unused.push(shared)
     },
   }
 }

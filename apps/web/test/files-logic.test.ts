@@ -31,7 +31,7 @@ describe('the place of a list in its box', () => {
 })
 
 describe('a listing', () => {
-  /** A folder of so many files, as the gateway answers. */
+  /** The gateway's answers for a folder with this many files. */
   function folderOf(size: number) {
     let count = size
     const asked: PageQuery[] = []
@@ -61,7 +61,7 @@ describe('a listing', () => {
   }
   const outlines = (asked: readonly PageQuery[]) => asked.filter(({ outline }) => outline).length
 
-  it('FILE-13 reads one page of a small folder, and sorts it', async () => {
+  it('FILE-13 reads a small folder in one page, and sorts it', async () => {
     const { listing, asked } = folderOf(3)
     await listing.open({ folder: '', search: '' })
     expect([listing.rows.value, asked.length, listing.canSort()]).toEqual([3, 1, true])
@@ -70,7 +70,7 @@ describe('a listing', () => {
     expect(listing.rowOf('f0000000')).toBe(2)
   })
 
-  it('FILE-13 sorts what can be read whole, and says meanwhile that it is in the order of names', async () => {
+  it('FILE-13 sorts a folder that can be read completely, and stays in the order of names until then', async () => {
     const { listing, asked, name } = folderOf(3_000)
     await listing.open({ folder: '', search: '' })
     expect([asked.length, listing.canSort(), listing.isSorted()]).toEqual([2, true, true])
@@ -90,7 +90,7 @@ describe('a listing', () => {
     expect([longer.listing.canSort(), longer.listing.isSorted(), longer.asked.length]).toEqual([false, false, 2])
   })
 
-  it('FILE-13 reads only what is looked at of a large one, and forgets what is far', async () => {
+  it('FILE-13 reads only the visible part of a large folder, and forgets distant parts', async () => {
     const { listing, asked, name } = folderOf(1_000_000)
     await listing.open({ folder: '', search: '' })
     expect([listing.rows.value, listing.isCounted.value, asked.length]).toEqual([1_000_000, true, 2])
@@ -102,7 +102,7 @@ describe('a listing', () => {
     expect(listing.entryAt(700_123)).toBe(null)
   })
 
-  it('FILE-13 a search grows as it is read, and a place that was left changes nothing', async () => {
+  it('FILE-13 a search grows as it is read, and answers for an earlier folder change nothing', async () => {
     const { listing, asked } = folderOf(1200)
     const first = listing.open({ folder: 'x/', search: '' })
     await Promise.all([first, listing.open({ folder: '', search: 'f' })])
@@ -118,7 +118,7 @@ describe('a listing', () => {
     expect(asked.some(({ outline }) => outline)).toBe(false)
   })
 
-  it('FILE-13 reads rows in sight again after a change, and counts when no more is to come', async () => {
+  it('FILE-13 reads visible rows again after a change, and counts when no more changes are expected', async () => {
     const { listing, asked, name, grow } = folderOf(10_000)
     await listing.open({ folder: '', search: '' })
     const sight = () => listing.need(7_000, 7_010)
@@ -126,7 +126,7 @@ describe('a listing', () => {
     await expect.poll(() => listing.entryAt(7_000)?.name).toBe(name(7_000))
     const before = asked.length
     grow(1_000)
-    // Many at once are two: the one under way, and one more.
+    // Many changes at once cause two readings: the current one, and one more.
     await Promise.all([1, 2, 3, 4].map(() => listing.refresh({ isChanging: true })))
     expect([asked.length - before, outlines(asked), listing.rows.value]).toEqual([2, 1, 10_000])
     expect(listing.entryAt(7_000)?.name).toBe(name(7_000))
@@ -142,7 +142,7 @@ describe('a listing', () => {
       7_003,
       null,
     ])
-    // A page that ends elsewhere says that the list has changed, once.
+    // A page with another end reports once that the list has changed.
     grow(1_000)
     listing.need(10_500, 10_500)
     await expect.poll(() => listing.rows.value).toBe(12_000)
@@ -152,7 +152,7 @@ describe('a listing', () => {
     expect([outlines(asked), listing.isCounted.value]).toEqual([3, false])
   })
 
-  it('FILE-13 drops pages of a reading that is over', async () => {
+  it('FILE-13 drops pages of an earlier reading', async () => {
     const answers: ((page: FileList) => void)[] = []
     const listing = createListing(() => new Promise((resolve) => answers.push(resolve)))
     const page = (first: string, next?: string) => ({
@@ -166,7 +166,7 @@ describe('a listing', () => {
     await opened
     listing.need(PAGE, PAGE)
     const again = listing.refresh()
-    // Where pages begin is not known until the first is there.
+    // The starts of the pages are unknown until the first page arrives.
     listing.need(PAGE, PAGE)
     expect(answers.length).toBe(3)
     answers[2]?.(page('x2', 'new'))
@@ -180,7 +180,7 @@ describe('a listing', () => {
     expect([listing.rows.value, listing.isCounted.value]).toEqual([PAGE + 1, true])
   })
 
-  it('T-09 leaves out what a gateway lists of another folder', async () => {
+  it('T-09 leaves out entries of another folder', async () => {
     const listing = createListing(async () => ({
       locker_id: 'locker_1',
       files: [{ filename: 'other/x' }, { filename: 'mine/x' }] as FileList['files'],
@@ -196,7 +196,7 @@ describe('names of uploads', () => {
   const chosen = (path: string) => ({ path, file: new File([], path), handle: null })
   const named = (filename: string): PlannedFile => ({ ...chosen(filename), filename, mayReplace: false })
 
-  it('FILE-12 are in the folder that is shown, each once, with the ending of encrypted files', () => {
+  it('FILE-12 are in the shown folder, each once, with the ending of encrypted files', () => {
     const planned = plannedFiles([chosen('a.txt'), chosen('sub/a.txt'), chosen('a.txt')], 'docs/', true)
     expect(planned.map(({ filename }) => filename)).toEqual(['docs/a.txt.age', 'docs/sub/a.txt.age'])
   })
@@ -208,28 +208,28 @@ describe('names of uploads', () => {
     ['.svc/x', '.svc/x (2)'],
     ['noending', 'noending (2)'],
     ['.hidden', '.hidden (2)'],
-  ])('FILE-12 %s becomes %s where both are kept', (name, other) => {
+  ])('FILE-12 %s becomes %s if both are kept', (name, other) => {
     expect(numbered(name, 2)).toBe(other)
   })
 
-  it('FILE-12 kept both, a name is free in the locker and among the others', async () => {
+  it('FILE-12 get a number that is free in the locker and among the uploads, if both are kept', async () => {
     const inLocker = new Set(['a.txt', 'a (2).txt'])
     const find = async (names: readonly string[]) => new Set(names.filter((name) => inLocker.has(name)))
-    const kept = await resolveConflicts(
+    const resolved = await resolveConflicts(
       [named('a.txt'), named('a (3).txt'), named('b.txt')],
       new Set(['a.txt']),
       'keep-both',
       find,
     )
-    expect(kept.map(({ filename }) => filename)).toEqual(['a (3).txt', 'b.txt', 'a (4).txt'])
+    expect(resolved.map(({ filename }) => filename)).toEqual(['a (3).txt', 'b.txt', 'a (4).txt'])
   })
 })
 
-it('FILE-13 one byte is one byte', () => {
+it('FILE-13 the size of one byte is written in the singular', () => {
   expect([0, 1, 2, 1536].map(common.bytes)).toEqual(['0 bytes', '1 byte', '2 bytes', '1.5 KiB'])
 })
 
-it('T-09 characters that cannot be seen are shown by their number, and long names are cut in sentences', () => {
+it('T-09 invisible characters are shown as their numbers, and long names are shortened in sentences', () => {
   expect(filenameParts('a\u202eb\u0007\u200b')).toEqual(['a', 'U+202E', 'b', 'U+0007', '', 'U+200B', ''])
   expect(shortFilename('a\u2066b')).toBe('a[U+2066]b')
   expect([...shortFilename('😀'.repeat(500))].length).toBe(81)

@@ -1,4 +1,4 @@
-// The parts of the locker page that decide about files, with a real gateway and no browser.
+// The parts of the locker page that decide about files, with a real gateway but without a browser.
 
 import { listFiles } from '@svc/api/files'
 import { forAllTests } from '@svc/devnet/for-tests'
@@ -23,7 +23,7 @@ const gateway = forAllTests(() => startTestGateway())
 const NO_EVENTS = { onStored() {}, onSettled() {} }
 const bytes = (text: string) => new TextEncoder().encode(text)
 
-/** A locker with these files, whose requests can be held back. */
+/** A locker with these files, whose requests can be delayed. */
 async function newLocker(files: Record<string, string> = {}) {
   const seed = crypto.getRandomValues(new Uint8Array(32))
   const signer = signerFromSolanaKeypair([...seed, ...ed25519Signer(seed).publicKey])
@@ -83,7 +83,7 @@ const chosen = (names: readonly string[], text = 'new'): Chosen => ({
   unreadable: [],
 })
 
-it('T-17 a pending deletion removes what was there at the click, and nothing that came after it', async () => {
+it('T-17 a pending deletion removes the files as they were at the click, and no newer ones', async () => {
   const files = { 'a.txt': 'old', 'same.txt': 'same', 'gone.txt': 'x', 'docs/x': 'x', 'docs/deep/y': 'y' }
   const { locker, client, answered, entries, contents } = await newLocker(files)
   const listed = await entries()
@@ -104,10 +104,15 @@ it('T-17 a pending deletion removes what was there at the click, and nothing tha
   await deletions.flush()
   const left = { 'a.txt': 'newer, by another page', 'docs/new': 'landed meanwhile', 'same.txt': 'same' }
   expect(await contents()).toEqual(left)
-  expect([deletions.kept.value, deletions.failed.value, deletions.hidden.value.size, reread]).toEqual([1, null, 0, 1])
+  expect([deletions.skipped.value, deletions.failed.value, deletions.hidden.value.size, reread]).toEqual([
+    1,
+    null,
+    0,
+    1,
+  ])
 })
 
-it('T-17 an upload waits for a deletion of its name that is under way, and takes the place of one that waits', async () => {
+it('T-17 an upload waits for a running deletion of its name, and replaces a pending one', async () => {
   const { locker, client, hold, entries, contents } = await newLocker({ 'a.txt': 'old', 'b.txt': 'old' })
   const deletions = createDeletions(client, locker, async () => {})
   const uploads = createUploads(async () => client, locker, NO_EVENTS)
@@ -132,7 +137,7 @@ it('T-17 an upload waits for a deletion of its name that is under way, and takes
   expect([await contents(), asked]).toEqual([{ 'a.txt': 'new', 'b.txt': 'new' }, []])
 })
 
-it('FILE-12 choices wait for one another, and names on their way count as taken', async () => {
+it('FILE-12 choices wait for one another, and names of running uploads count as taken', async () => {
   const { locker, client, contents } = await newLocker({ 'a.txt': 'old' })
   const opened = Promise.withResolvers<void>()
   const uploads = createUploads(() => opened.promise.then(() => client), locker, NO_EVENTS)
@@ -146,7 +151,7 @@ it('FILE-12 choices wait for one another, and names on their way count as taken'
   const unreadable = { files: [], unreadable: ['broken/'] }
   const third = take({ chosen: unreadable, folder: '', encrypt: null })
   await expect.poll(() => questions.map(({ names }) => names)).toEqual([['a.txt']])
-  // Somebody else takes the other name while the question is open.
+  // Another client takes the other name while the question is open.
   await client.put(locker, 'b.txt', bytes('elsewhere'))
   questions[0]?.answer('replace')
   await expect.poll(() => questions[1]?.names).toEqual(['b.txt'])
@@ -167,7 +172,7 @@ it('FILE-12 choices wait for one another, and names on their way count as taken'
   expect(await contents()).toEqual({ 'a.txt': 'first', 'b.txt': 'elsewhere', 'b (2).txt': 'first' })
 })
 
-it('T-17 a name that somebody takes meanwhile is not replaced: the visitor is asked, and may keep both', {
+it('T-17 a file that another client stored meanwhile is not replaced: the visitor is asked, and may keep both', {
   tags: ['nightly'],
 }, async () => {
   const { locker, client, contents } = await newLocker({ 'old.txt': 'old' })
@@ -204,7 +209,7 @@ it('T-17 a name that somebody takes meanwhile is not replaced: the visitor is as
   expect(await contents()).toEqual({ ...theirs, ...Object.fromEntries(mine) })
 })
 
-it('T-68 uploads that are ended send nothing more and take nothing more', async () => {
+it('T-68 ended uploads send no more requests and accept no more files', async () => {
   const { locker, client, hold, contents } = await newLocker()
   const stored: string[] = []
   const uploads = createUploads(async () => client, locker, { ...NO_EVENTS, onStored: (name) => stored.push(name) })
@@ -222,7 +227,7 @@ it('T-68 uploads that are ended send nothing more and take nothing more', async 
   expect([uploads.isUploading('one'), stored, (await files()).includes('x')]).toEqual([false, [], false])
 })
 
-it('T-11 a large file is read in pieces, a few parts ahead of what the gateway has taken, and never held whole', async () => {
+it('T-11 a large file is read a few parts ahead of the gateway, and never held completely in memory', async () => {
   const { locker, client } = await newLocker()
   const uploads = createUploads(async () => client, locker, NO_EVENTS)
   const size = 7 * SMALL_FILE_BYTES
@@ -236,12 +241,12 @@ it('T-11 a large file is read in pieces, a few parts ahead of what the gateway h
   const file = Object.defineProperties(new File([], 'large.bin'), { size: { value: size }, slice: { value: slice } })
   uploads.add([{ filename: 'large.bin', file, handle: null, encrypt: null, mayReplace: false }])
   await expect.poll(() => uploads.totals().doneFiles).toBe(1)
-  // Four parts are on their way while the next one is read: never the whole file.
+  // Four parts are being sent while the next one is read, never the whole file.
   expect(ahead).toBeLessThan(5 * SMALL_FILE_BYTES)
   expect(largest).toBe(1024 * 1024)
 })
 
-it('T-59 an encrypted upload goes on with the key of the click, or not at all', () => {
+it('T-59 an encrypted upload continues only with the key that was used at the click', () => {
   const file = new File(['secret'], 'a.txt', { lastModified: 5 })
   const record = (filename: string, isEncrypted: boolean, size = 6) => ({
     record: { filename, isEncrypted, size, lastModified: 5 },
@@ -258,7 +263,7 @@ it('T-59 an encrypted upload goes on with the key of the click, or not at all', 
   expect(started(encrypt)).toEqual([[...[['a.txt.age', encrypt]], ['b.txt', null]], 1])
 })
 
-it('FILE-12 takes all of a dropped folder but what cannot be read, and says what that is', async () => {
+it('FILE-12 accepts the readable part of a dropped folder, and names the rest', async () => {
   const fails = async () => {
     throw new DOMException('not allowed', 'NotReadableError')
   }

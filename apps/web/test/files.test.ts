@@ -58,7 +58,7 @@ const picker = (page: Page) => page.getByLabel('Upload files', { exact: true })
 const dialog = (page: Page) => page.getByRole('dialog')
 const textFile = (name: string, text = name) => ({ name, mimeType: 'text/plain', buffer: Buffer.from(text) })
 
-/** A file on disk that is large enough to go in parts, each of its own content. */
+/** A file on disk that is large enough to be sent in parts, each with different content. */
 function largeFile(name: string, parts: number): { path: string; bytes: Buffer } {
   const bytes = Buffer.alloc(parts * 8 * MIB - 5)
   for (let i = 0; i < parts; i++)
@@ -68,7 +68,7 @@ function largeFile(name: string, parts: number): { path: string; bytes: Buffer }
   return { path, bytes }
 }
 
-/** Parts that were sent; those from `held` on wait until `release`. */
+/** The parts that were sent; from `held` on, they wait for `release`. */
 async function watchParts(page: Page, held = Number.POSITIVE_INFINITY) {
   const sent: number[] = []
   const waiting: (() => void)[] = []
@@ -87,7 +87,7 @@ async function watchParts(page: Page, held = Number.POSITIVE_INFINITY) {
 }
 
 describe('uploads', () => {
-  it('FILE-12 takes files and folders that are dropped, and an empty file', async () => {
+  it('FILE-12 accept dropped files and folders, and an empty file', async () => {
     const testbed = await newLocker()
     const { page } = await visitFiles(testbed)
     await page.getByText('No files yet').waitFor()
@@ -108,7 +108,7 @@ describe('uploads', () => {
     expectCalm(page)
   })
 
-  it('SESS-02 SESS-04 goes on after a reload with what was not sent, and only with the same file', async () => {
+  it('SESS-02 SESS-04 continue after a reload with the missing parts, and only with the same file', async () => {
     const testbed = await newLocker()
     const { path, bytes } = largeFile('large.bin', 4)
     const { page } = await visitFiles(testbed)
@@ -124,7 +124,7 @@ describe('uploads', () => {
     await page.waitForFunction(() => (document.querySelector<HTMLProgressElement>('.upload progress')?.value ?? 0) > 0)
     await expectGoodLooks(page, 'files-uploading')
     await page.reload()
-    // Not before: the browser would send what is held.
+    // Not earlier, because the browser would send the delayed parts.
     await page.unroute('**/parts?*')
     expect(asked).toEqual(['beforeunload'])
     await unlock(page)
@@ -147,7 +147,7 @@ describe('uploads', () => {
     expect(await unfinished.count()).toBe(0)
   })
 
-  it('SESS-02 SESS-04 pauses, continues and cancels', async () => {
+  it('SESS-02 SESS-04 can be paused, continued and cancelled', async () => {
     const testbed = await newLocker()
     const { path, bytes } = largeFile('paused.bin', 3)
     const { page } = await visitFiles(testbed)
@@ -176,7 +176,7 @@ describe('uploads', () => {
     expect(await page.getByText('cancelled.bin').count()).toBe(0)
   })
 
-  it('SESS-04 T-68 goes on behind other pages, and ends with the lock', async () => {
+  it('SESS-04 T-68 continue while other pages are shown, and end when the locker is locked', async () => {
     const testbed = await newLocker()
     const { page } = await visitFiles(testbed)
     const uploads = page.getByRole('region', { name: 'Uploads', exact: true })
@@ -186,7 +186,7 @@ describe('uploads', () => {
     await page.getByRole('navigation').getByRole('link', { name: 'Locker', exact: true }).click()
     const link = page.getByRole('link', { name: testbed.locker.locker_id })
     await link.waitFor()
-    // The document is asked whether it may be left, whatever page it shows.
+    // The browser asks before the document is left, on every page.
     expect(await page.evaluate(() => dispatchEvent(new Event('beforeunload', { cancelable: true })))).toBe(false)
     await link.click()
     await uploads.getByText('Uploading ·').waitFor()
@@ -197,7 +197,7 @@ describe('uploads', () => {
     expect([await testbed.names(), await uploads.count()]).toEqual([[], 0])
   })
 
-  it('FILE-03 T-17 asks once about names that exist, and uploads the rest when files are refused', async () => {
+  it('FILE-03 T-17 ask once about existing names, and continue after refused files', async () => {
     const testbed = await newLocker({ 'a.txt': 'old', 'b.txt': 'old' })
     const { page } = await visitFiles(testbed)
     await nameButton(page, 'a.txt').waitFor()
@@ -213,7 +213,7 @@ describe('uploads', () => {
     await expectGoodLooks(page, 'files-refused')
   })
 
-  it('LOCK-15 says that a locker is full', async () => {
+  it('LOCK-15 report that a locker is full', async () => {
     const { config, database } = site.gateway.context
     const full = await newLocker()
     const terms = JSON.stringify({ ...JSON.parse(full.row.terms), file_limit: 2 })
@@ -235,7 +235,7 @@ describe('the list', () => {
     page.evaluate(() => document.activeElement?.querySelector('.filename')?.textContent)
   const shownNames = (page: Page) => page.locator('.files-box .filename').allTextContents()
 
-  it('FILE-13 leads through folders with the keyboard, sorts and searches', async () => {
+  it('FILE-13 opens folders with the keyboard, sorts and searches', async () => {
     const testbed = await newLocker({
       'docs/2026/plan.txt': 'plan',
       'docs/letter.txt': 'a longer letter',
@@ -247,7 +247,7 @@ describe('the list', () => {
     await page.getByRole('row').nth(1).focus()
     await page.keyboard.press('ArrowDown')
     expect(await focusedName(page)).toBe('docs')
-    // What is listed before it moves it, and the focus goes along.
+    // Entries before it move it, and the focus moves with it.
     await picker(page).setInputFiles(textFile('AAA.txt'))
     await nameButton(page, 'AAA.txt').waitFor()
     expect(await focusedName(page)).toBe('docs')
@@ -266,7 +266,7 @@ describe('the list', () => {
     expectCalm(page)
   })
 
-  it('FILE-13 T-17 selects and deletes with the keyboard, after a while in which that can be undone', async () => {
+  it('FILE-13 T-17 selects and deletes with the keyboard, after a time in which the deletion can be undone', async () => {
     const testbed = await newLocker({ 'docs/a.txt': 'a', 'top.txt': 'top', 'Zeta.md': '#' })
     const { page } = await visitFiles(testbed, {})
     const deleteSelected = () =>
@@ -299,7 +299,7 @@ describe('the list', () => {
     await expect.poll(testbed.names).toEqual([])
   })
 
-  it('FILE-13 reaches any of 100,000 files with few requests', async () => {
+  it('FILE-13 shows any of 100,000 files with few requests', async () => {
     const testbed = await newLocker()
     const { context } = site.gateway
     await seedManyFiles(context, testbed.row, 100_000)
@@ -328,7 +328,7 @@ describe('the list', () => {
 })
 
 describe('a file', () => {
-  it('SHORT-05 SHORT-07 is shared for a while by a link and a QR code, which opens it for anybody', async () => {
+  it('SHORT-05 SHORT-07 is shared for a limited time by a link and a QR code, which open it for anyone', async () => {
     const testbed = await newLocker({ 'shared.txt': 'for you' })
     const { page } = await visitFiles(testbed)
     await nameButton(page, 'shared.txt').click()
@@ -354,7 +354,7 @@ describe('a file', () => {
     expectCalm(page)
   })
 
-  it('FILE-18 is renamed, says which statement it is in, and its proof is computed in the page', async () => {
+  it('FILE-18 is renamed, names its statement, and is proven in the page', async () => {
     const testbed = await newLocker({ 'one.txt': '1', 'two.txt': '2' })
     await testbed.client.attest(testbed.locker)
     const { id } = await testbed.client.changePublicLink(testbed.locker, 'rotate')
@@ -394,7 +394,7 @@ describe('a file', () => {
     await click(page, press)
   }
 
-  it('T-59 T-68 is decrypted in the page, as by the command line, until the page is locked', async () => {
+  it('T-59 T-68 is decrypted in the page, as on the command line, until the page is locked', async () => {
     const testbed = await newLocker()
     const identity = newIdentity()
     const note = await encrypted(Buffer.from('from the command line'), 'note.txt.age', identityKey([identity]))
@@ -421,7 +421,7 @@ describe('a file', () => {
     expectCalm(page)
   })
 
-  it('T-59 is encrypted in the page, and neither it nor the key leaves it', async () => {
+  it('T-59 is encrypted in the page, and neither the plaintext nor the key leaves the page', async () => {
     const testbed = await newLocker()
     const identity = newIdentity()
     const { page } = await visitFiles(testbed)
@@ -444,7 +444,7 @@ describe('a file', () => {
     for (const secret of ['nobody reads', identity]) expect(sent.join('\n')).not.toContain(secret)
   })
 
-  it('T-09 whatever it is called and holds, its name is shown as it is and nothing of it runs', async () => {
+  it('T-09 with a hostile name or content is shown under its name, and runs nothing', async () => {
     const markup = '<img src=x onerror=alert(1)>.html'
     const html =
       '<!doctype html><script>alert(1)</script><img src="https://elsewhere.example/x.png" onerror="alert(1)">'

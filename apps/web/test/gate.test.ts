@@ -1,4 +1,4 @@
-// What only a page shows, each once and briefly. The long stories beside this file are nightly.
+// The essential checks of the pages, each once and briefly. The long tests beside this file run nightly.
 
 import { readFileSync } from 'node:fs'
 import type { LogState } from '@svc/api/log'
@@ -13,14 +13,14 @@ import { click, expectCalm, visit } from './visit.ts'
 
 const site = useSite({ withLog: true })
 beforeAll(async () => {
-  // A witness that answers late is in the checkpoint that is published next.
+  // The cosignature of a slow witness is in the next published checkpoint.
   for (let checkpoint = ''; !checkpoint.includes('\n— one.example '); ) {
     await publish(site)
     checkpoint = await (await fetch(`${site.url}/log/checkpoint`)).text()
   }
 })
 
-it('LOG-40 shows what the log has signed, and who vouches for it', async () => {
+it('LOG-40 the log page shows the signed checkpoint, and the witnesses that cosigned it', async () => {
   const { page } = await visit(site, '/log')
   await page.getByText('This is your browser’s first visit to this log, which has 1 entry.').waitFor()
   await page.getByText(/^one cosigned on .* UTC$/).waitFor()
@@ -30,7 +30,7 @@ it('LOG-40 shows what the log has signed, and who vouches for it', async () => {
   expectCalm(page)
 })
 
-it('LOG-41 LOG-42 lists entries, and proves one by its number or its digest', async () => {
+it('LOG-41 LOG-42 the log page lists entries, and proves one by its number or its digest', async () => {
   const { page } = await visit(site, '/log#0')
   await entryCard(page, 'Entry 0').getByText('Proven here').waitFor()
   await page.getByRole('cell', { name: 'proven', exact: true }).waitFor()
@@ -41,7 +41,7 @@ it('LOG-41 LOG-42 lists entries, and proves one by its number or its digest', as
   expect(await entryCard(page, 'Entry 0').textContent()).toContain(site.digest)
 })
 
-it('LOG-43 raises an alarm where the log has another history than this browser saw', async () => {
+it('LOG-43 the log page raises an alarm if the history differs from the one this browser saw', async () => {
   const { page } = await visit(site, '/log')
   await page.getByText('first visit to this log').waitFor()
   await showLog(page, await otherLog(4))
@@ -53,7 +53,7 @@ it('LOG-43 raises an alarm where the log has another history than this browser s
   expect(await page.getByRole('alert').count()).toBe(0)
 })
 
-it('LOG-40 is beside the files of the log, works under a prefix, and is linked from the welcome page', async () => {
+it('LOG-40 the log page does not hide the log files, works under a prefix, and is linked from the welcome page', async () => {
   const typeOf = async (path: string) => (await fetch(site.url + path)).headers.get('content-type')
   expect([await typeOf('/log/checkpoint'), await typeOf('/log')]).toEqual([
     'text/plain; charset=utf-8',
@@ -66,7 +66,7 @@ it('LOG-40 is beside the files of the log, works under a prefix, and is linked f
   expectCalm(page)
 })
 
-it('LOG-31 LOG-35 checks the log of a bundle by a policy that the visitor gives, and names the witnesses', async () => {
+it('LOG-31 LOG-35 the verify page checks the log of a bundle by the given policy, and names the witnesses', async () => {
   const { page } = await visit(site, '/verify')
   const root = new URL('../../../', import.meta.url)
   const bundle = readFileSync(new URL('vectors/bundles/log.json', root))
@@ -83,7 +83,7 @@ it('LOG-31 LOG-35 checks the log of a bundle by a policy that the visitor gives,
   expectCalm(page)
 })
 
-it('T-68 OPER-08 an EVM owner opens a paid locker for the browser with one signature, whatever its clock says', async () => {
+it('T-68 OPER-08 an EVM owner opens a paid locker for the browser with one signature, even if the clock is wrong', async () => {
   const account = DEV_PAYERS[1]!
   await seedReceipt(site.gateway.context, { owner: signerFromEvmKey(account.privateKey).address })
   const { page, prepared: wallet } = await visit(site, '/locker', undefined, async (page) => {

@@ -1,20 +1,20 @@
-// For tests: browser wallets as extensions inject them, which sign for real on the local chains. Their keys stay with the
-// test, which also answers for the person in front of the wallet.
+// For tests: browser wallets as extensions inject them. They sign valid transactions of the local chains. The test
+// holds their keys, and answers in place of the user.
 
 import type { DevAccount } from '@svc/devnet/evm-chain/dev-accounts'
 import { connectAs } from '@svc/devnet/evm-chain/dev-client'
 import type { DevKey } from '@svc/devnet/primary-chain/dev-accounts'
 import type { BrowserContext, Page } from 'playwright'
 
-/** What the person does with a request; null leaves it open until something else is said. */
+/** The user's answer to a request; null leaves it open until the next answer. */
 type Answer = 'approve' | 'reject' | null
 
 export interface InjectedWallet {
-  /** Requests that the person saw, in order. */
+  /** Requests that the user saw, in order. */
   readonly seen: string[]
-  /** The answer to requests from now on, and to those that are open. */
+  /** Answers all open and later requests. */
   answer(answer: Answer): void
-  /** Transactions that the wallet has sent by itself, in order. */
+  /** Transactions that the wallet sent by itself, in order. */
   readonly sent: string[]
 }
 
@@ -26,7 +26,7 @@ interface Looks {
 export interface StandardOptions extends Looks {
   key: DevKey
   rpcUrl: string
-  /** Sends what it signs, and has no way to only sign. */
+  /** The wallet sends what it signs, and cannot only sign. */
   sendsItself?: boolean
 }
 
@@ -102,7 +102,7 @@ function registerStandardWallet({ name, icon, sendsItself, address, publicKey }:
 export interface EvmOptions extends Looks {
   account: DevAccount
   rpcUrl: string
-  /** The chain that it is on at first. */
+  /** The chain that the wallet uses at first. */
   chainId?: number
 }
 
@@ -189,7 +189,7 @@ function createPerson() {
   return { person, wallet }
 }
 
-/** The wire form of a transaction with one signer: their number, the signature, the message. */
+/** The wire form of a transaction with one signer: the number of signers, the signature, the message. */
 function signedTransaction(key: DevKey, wire: Buffer): Buffer {
   const message = wire.subarray(65)
   return Buffer.concat([wire.subarray(0, 1), key.sign(message), message])

@@ -14,12 +14,12 @@ import { injectStandardWallet } from './injected-wallets.ts'
 import { useSite } from './site.ts'
 import { click, expectCalm, expectGoodLooks, useKey, visit } from './visit.ts'
 
-/** Of a first visit, compressed; wallets and signing come later. */
+/** The compressed size of a first visit; wallets and signing are loaded later. */
 const FIRST_LOAD_BYTES = 60_000
 const PAYER = DEMO_PAYERS[1] as DevKey
 const EVM_PAYER = DEV_PAYERS[1] as (typeof DEV_PAYERS)[number]
-const EVERYBODY = (DEMO_PAYERS[3] as DevKey).address
-/** Characters that turn the text around them, and markup. */
+const OTHER_WALLET = (DEMO_PAYERS[3] as DevKey).address
+/** Markup, and characters that reverse the text after them. */
 const HOSTILE_NAME = 'tax\u202Egnp.\u202C<img src=x>'
 
 // The pages show what is final.
@@ -45,7 +45,7 @@ const tab = (page: Page, name: string) => page.getByRole('tab', { name }).click(
 const confirm = (page: Page, name: string) =>
   page.getByRole('dialog').getByRole('button', { name, exact: true }).click()
 
-/** Everything that left the page, and everything that it left behind. */
+/** Everything that left the page, and everything that it stored. */
 function watchSecrets(page: Page) {
   const sent: string[] = []
   page.on('request', (request) =>
@@ -92,7 +92,7 @@ describe('with a key', () => {
     await page.getByRole('button', { name: 'Use a key' }).waitFor()
   })
 
-  it('T-61 LOCK-05 shows each part of a locker, by a link to it, in both colours and on a phone', async () => {
+  it('T-61 LOCK-05 each part of a locker has a link, and is accessible in both colours and on a phone', async () => {
     const { locker_id } = await newLocker(payerSigner, [`name:${HOSTILE_NAME}`, '<b>tag</b>'])
     const { page } = await visit(site, `/locker/${locker_id}#usage`)
     await useKey(page, seedKey(PAYER))
@@ -115,7 +115,7 @@ describe('with a key', () => {
     expectCalm(page)
   })
 
-  it('ATT-01 attests and publishes live, and saves the evidence whole or redacted', async () => {
+  it('ATT-01 attests and publishes live, and saves the evidence complete or redacted', async () => {
     const locker = await newLocker()
     const { page } = await visit(site, `/locker/${locker.locker_id}#proof`)
     await useKey(page, seedKey(PAYER))
@@ -170,7 +170,7 @@ describe('with a key', () => {
     expectCalm(page)
   })
 
-  it('T-49 SHORT-07 says what the public link opens, and what closing it leaves open', async () => {
+  it('T-49 SHORT-07 explains what the public link opens, and what stays open after closing it', async () => {
     const locker = await newLocker()
     await clientOf(payerSigner).attest(locker)
     const publicly = async (id: string) => (await fetch(`${site.url}/v1/r/${id}/f/report.txt`)).status
@@ -200,7 +200,7 @@ describe('with a key', () => {
     await expectGoodLooks(page, 'locker-link-replaced')
   })
 
-  it('OPER-03 OPER-04 says what a key may not do, and lets the owner sign it', async () => {
+  it('OPER-03 OPER-04 explains what a key may not do, and lets the owner sign it', async () => {
     const locker = await newLocker()
     const { page } = await visit(site, `/locker/${locker.locker_id}`)
     const operator = DEMO_PAYERS[2] as DevKey
@@ -221,7 +221,7 @@ describe('with a key', () => {
     await page.getByText('Statement 1 is signed').waitFor()
   })
 
-  it('LOCK-02 opens what was paid for, under a name that a locker can have', async () => {
+  it('LOCK-02 opens a paid locker, and accepts only valid names', async () => {
     const { receipt_id } = await seedReceipt(site.gateway.context, { owner: PAYER.address })
     const { page } = await visit(site, `/locker#${receipt_id}`)
     await useKey(page, seedKey(PAYER))
@@ -233,7 +233,7 @@ describe('with a key', () => {
     await page.getByRole('heading', { name: 'Contracts' }).waitFor()
   })
 
-  it('LOCK-04 T-28 says that a locker is missing, frozen, or not what the gateway says, and when to try again', async () => {
+  it('LOCK-04 T-28 reports a locker that is missing, frozen or misreported by the gateway, and when to try again', async () => {
     const { page } = await visit(site, '/locker/locker_000000000000')
     await useKey(page, seedKey(PAYER))
     await page.getByText('There is no open locker with this id').first().waitFor()
@@ -269,7 +269,7 @@ describe('with a wallet', () => {
     return { ...visited, wallet: visited.prepared }
   }
 
-  /** A locker that the wallet has let this browser into. */
+  /** A locker that the wallet opened for this browser. */
   async function letIn() {
     const locker = await newLocker()
     const visited = await visitWithWallet(`/locker/${locker.locker_id}`)
@@ -281,7 +281,7 @@ describe('with a wallet', () => {
     return { ...visited, locker }
   }
 
-  it('T-68 OPER-01 asks again after it declined, and signs once for all parts of a locker', async () => {
+  it('T-68 OPER-01 asks again after a refusal, and signs once for all parts of a locker', async () => {
     const locker = await newLocker()
     const { page, wallet } = await visitWithWallet(`/locker/${locker.locker_id}`)
     const expectNoSecret = watchSecrets(page)
@@ -311,7 +311,7 @@ describe('with a wallet', () => {
     await expectNoSecret([])
   })
 
-  it('T-68 OPER-06 the key of a browser cannot be read or do what the owner does, and is there after a reload', async () => {
+  it("T-68 OPER-06 the browser's key cannot be read, has fewer rights than the owner, and survives a reload", async () => {
     const { page, wallet, locker } = await letIn()
     expect(await storedKeys(page)).toEqual([{ extractable: false, exported: 'InvalidAccessError' }])
     await page.goto(`${site.url}/locker`)
@@ -323,7 +323,7 @@ describe('with a wallet', () => {
     const byBrowser = clientOf(await signerIn(page, (await operatorsOf(locker))[0] as string))
     expect((await byBrowser.usage(locker)).files.used).toBe(1)
     for (const more of [
-      () => byBrowser.addOperator(locker, EVERYBODY),
+      () => byBrowser.addOperator(locker, OTHER_WALLET),
       () => byBrowser.changePublicLink(locker, 'rotate'),
       () => byBrowser.revokeAccess(locker),
       () => byBrowser.attest(locker),
@@ -336,7 +336,7 @@ describe('with a wallet', () => {
     expect(wallet.seen.length).toBe(1)
   })
 
-  it('T-68 OPER-06 the key of a browser ends in all its tabs when the owner ends it', async () => {
+  it("T-68 OPER-06 the browser's key ends in all tabs when the owner ends it", async () => {
     const { page, wallet, locker } = await letIn()
     await page.reload() // which forgets the wallet
     const secondTab = await page.context().newPage()
@@ -365,7 +365,7 @@ describe('with a wallet', () => {
   })
 })
 
-/** Runs in the page: the keys that the browser keeps for this origin. */
+/** Runs in the page: returns the keys that the browser stores for this origin. */
 const KEPT_KEYS = `(async () => {
   const [{ name } = {}] = await indexedDB.databases()
   if (!name) return []
@@ -376,7 +376,7 @@ const KEPT_KEYS = `(async () => {
   return rows.map(({ privateKey }) => privateKey)
 })()`
 
-/** The worst that a script in the page could do with the key of the browser: sign with it, as long as it is there. */
+/** The worst attack by a script in the page: it signs with the browser's key while it is stored. */
 async function signerIn(page: Page, address: string): Promise<Signer> {
   const keys = (await page.evaluateHandle(KEPT_KEYS)) as JSHandle<CryptoKey[]>
   return {
@@ -391,7 +391,7 @@ async function signerIn(page: Page, address: string): Promise<Signer> {
   }
 }
 
-/** The keys that the browser keeps, and what happens to a page that wants to read one. */
+/** The stored keys, and the error of a page that tries to read one. */
 async function storedKeys(page: Page) {
   const keys = (await page.evaluateHandle(KEPT_KEYS)) as JSHandle<CryptoKey[]>
   return keys.evaluate((all) =>

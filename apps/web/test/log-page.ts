@@ -1,4 +1,4 @@
-// For tests: the page of the log, and gateways that lie about it.
+// For tests: the log page, and gateways that show false logs.
 
 import { signCheckpoint } from '@svc/protocol/transparency/checkpoint'
 import { EMPTY_FRONTIER, grow, rootOf } from '@svc/protocol/transparency/frontier'
@@ -16,7 +16,7 @@ export const lookUp = async (page: Page, text: string) => {
   await click(page, 'Look up')
 }
 
-/** As a gateway that shows another history under the same key. */
+/** The files of a log with another history under the same key. */
 export async function otherLog(count: number): Promise<Map<string, Buffer>> {
   const leaves = Array.from({ length: count }, (_, i) => leafHash(Buffer.from(`another entry ${i}`)))
   const { frontier, tiles } = grow(EMPTY_FRONTIER, leaves)
@@ -27,7 +27,7 @@ export async function otherLog(count: number): Promise<Map<string, Buffer>> {
 
 const LOG_FILES = /\/log\/(checkpoint|tile\/.*)$/
 
-/** From now on the page gets these files of the log; with null, those of the gateway. */
+/** Answers the page with these files of the log; with null, with those of the gateway. */
 export async function showLog(page: Page, files: Map<string, Buffer> | null): Promise<void> {
   await page.unrouteAll({ behavior: 'wait' })
   if (!files) return

@@ -29,7 +29,7 @@ describe('a log that grows', { shuffle: false }, () => {
     for (let i = 0; i < count; i++) await seedStatement(context, locker)
   }
 
-  it('LOG-40 is empty, then seen for the first time, and has only grown an hour later, when it is anchored', async () => {
+  it('LOG-40 is shown as empty, as new, and an hour later as grown and anchored', async () => {
     const { page } = await visit(site, '/log', { permissions: ['clipboard-read', 'clipboard-write'] })
     await page.getByRole('heading', { name: 'The log is empty' }).waitFor()
     await expectGoodLooks(page, 'log-empty')
@@ -63,7 +63,7 @@ describe('a log that grows', { shuffle: false }, () => {
     expectCalm(page, 404)
   })
 
-  it('LOG-41 LOG-42 lists its entries in pages, and tells apart what it does not have', async () => {
+  it('LOG-41 LOG-42 lists its entries in pages, and names the reason why an entry is not found', async () => {
     const { page } = await visit(site, '/log')
     const rows = page.getByRole('region', { name: 'Entries of the log' }).getByRole('row')
     await rows.nth(20).waitFor()
@@ -87,7 +87,7 @@ describe('a log that grows', { shuffle: false }, () => {
       await lookUp(page, text)
       await page.getByText(answer).waitFor()
     }
-    // A statement of after the page was read.
+    // This statement was made after the page was loaded.
     await addStatements(1)
     await publish(site)
     await lookUp(page, '24')
@@ -97,7 +97,7 @@ describe('a log that grows', { shuffle: false }, () => {
   })
 })
 
-describe('a log that was seen', () => {
+describe('a log that was seen before', () => {
   const site = useSite({ withLog: true })
   let page: Page
   beforeEach(async () => {
@@ -106,7 +106,7 @@ describe('a log that was seen', () => {
     await page.getByText('first visit to this log').waitFor()
   })
 
-  it('LOG-43 stays an alarm that rewrote its history, with both checkpoints to save', async () => {
+  it('LOG-43 raises a lasting alarm if its history was rewritten, with both checkpoints to save', async () => {
     await showLog(page, await otherLog(4))
     await page.reload()
     await alarm(page, 'This log has rewritten its history')
@@ -128,18 +128,18 @@ describe('a log that was seen', () => {
     await alarm(page, 'This log has rewritten its history')
   })
 
-  it('LOG-43 is an alarm where it has taken entries back', async () => {
+  it('LOG-43 raises an alarm if entries were removed', async () => {
     await showLog(page, await otherLog(0))
     await page.reload()
     await alarm(page, 'Entries were removed from this log')
     expect(await page.getByRole('button', { name: 'Save both checkpoints' }).count()).toBe(1)
   })
 
-  it('LOG-41 LOG-43 is no good news where tiles, signatures, entries or the gateway are missing', async () => {
+  it('LOG-41 LOG-43 is not shown as good if tiles, signatures, entries or the gateway are missing', async () => {
     const checkpoint = (await otherLog(4)).get('checkpoint')!
     await showLog(page, new Map([['checkpoint', checkpoint]]))
     await page.reload()
-    await page.getByText('It could not be checked whether this log has only grown').waitFor()
+    await page.getByText('This page could not check that the log has only grown').waitFor()
     await showLog(page, new Map([['checkpoint', Buffer.from(String(checkpoint).replace('\n4\n', '\n5\n'))]]))
     await page.reload()
     await page.getByRole('heading', { name: 'The log has not signed this' }).waitFor()
@@ -159,7 +159,7 @@ describe('a log that was seen', () => {
     expect(await entryCard(page, 'Entry 0').getByText('Not in the tree').count()).toBe(1)
   })
 
-  it('LOG-43 is an alarm with another key, until the visitor accepts it', async () => {
+  it('LOG-43 raises an alarm if it has another key, until the visitor accepts it', async () => {
     const signer = ed25519Signer(Buffer.alloc(32, 8))
     const key: NoteKey = { name: 'before.example/log', type: 'log', publicKey: signer.publicKey }
     const checkpoint = await signCheckpoint(key, { size: 3, root: new Uint8Array(32) }, signer.sign)

@@ -11,7 +11,7 @@ import { describe, expect, it } from 'vitest'
 import { useSite } from './site.ts'
 import { click, expectCalm, expectGoodLooks, visit } from './visit.ts'
 
-/** Of a first visit, compressed. */
+/** The compressed size of a first visit. */
 const FIRST_LOAD_BYTES = 40_000
 
 const site = useSite()
@@ -44,7 +44,7 @@ describe('every page', () => {
 })
 
 describe('the welcome page', () => {
-  it('T-61 is small, tells prices and numbers of this gateway, and works with the keyboard alone', async () => {
+  it('T-61 is small, shows prices and numbers of this gateway, and works with the keyboard alone', async () => {
     const { page, bytes } = await visit(site, '/', { permissions: ['clipboard-read', 'clipboard-write'] })
     await readyWelcome(page)
     expect(await bytes()).toBeLessThan(FIRST_LOAD_BYTES)
@@ -72,7 +72,7 @@ describe('the welcome page', () => {
     expectCalm(page)
   })
 
-  it('T-61 recognizes what is looked up, and sends nothing but what is public', async () => {
+  it('T-61 recognizes what is looked up, and sends only what is public', async () => {
     const { page } = await visit(site, '/')
     await readyWelcome(page)
     const asked: string[] = []
@@ -93,7 +93,10 @@ describe('the welcome page', () => {
     expect(asked.filter((url) => url.includes('/v1/'))).toEqual([])
     await find(site.anchor.tx, 'This gateway published a statement with this transaction.')
     await find(site.digest, 'This gateway published a statement with this transaction.')
-    await find('7'.repeat(64), /the gateway does not tell who stores a file.*if this was one, the gateway has seen it/)
+    await find(
+      '7'.repeat(64),
+      /the gateway does not reveal who stores a file.*if this was one, the gateway has seen it/,
+    )
     expect(asked.filter((url) => url.includes('/v1/')).map((url) => url.slice(site.url.length))).toEqual([
       `/v1/anchors/${site.anchor.tx}`,
       `/v1/anchors/${site.digest}`,
@@ -102,7 +105,7 @@ describe('the welcome page', () => {
     expectCalm(page, 404) // of the last one
   })
 
-  it('T-61 a bundle dropped on any page is checked there and goes nowhere', async () => {
+  it('T-61 a bundle that is dropped on any page is checked there, and never leaves the page', async () => {
     const { page } = await visit(site, '/docs')
     await page.getByRole('heading', { name: 'Quick start' }).waitFor()
     const drop = async (name: string, text: string) => {
@@ -132,7 +135,7 @@ describe('the welcome page', () => {
 })
 
 describe('the API page', () => {
-  it('VER-22 says that there is no such operation, also where the address is no valid encoding', async () => {
+  it('VER-22 reports an unknown operation, even if the address is not validly encoded', async () => {
     const { page } = await visit(site, '/docs#%')
     await page.getByText('This API has no operation “%”.').waitFor()
     expectCalm(page)
@@ -194,10 +197,10 @@ describe('the API page', () => {
 })
 
 describe('curl commands', () => {
-  /** A site of its own: they change what is there. */
+  /** A separate site, because the commands change its data. */
   const changed = useSite()
 
-  it('VER-22 every curl command works as it is pasted', async () => {
+  it('VER-22 every curl command works as pasted', async () => {
     const { locker_id, receipt_id } = changed.locker
     const { page } = await visit(changed, '/docs', { permissions: ['clipboard-read', 'clipboard-write'] })
     await pasteKey(page, 'Choose a key', changed)
@@ -217,7 +220,7 @@ describe('curl commands', () => {
   })
 })
 
-/** What a person gets who chooses an operation and copies its command. All of it in the page: there are a hundred. */
+/** The commands that users copy. It runs entirely in the page, because there are a hundred operations. */
 function curlCommand(page: Page, id: string, values: string): Promise<string> {
   return page.evaluate(
     async ([id, values]) => {
@@ -237,15 +240,15 @@ function curlCommand(page: Page, id: string, values: string): Promise<string> {
   )
 }
 
-/** The request itself was wrong, not what it is about. */
+/** Errors of the request itself. */
 const FORM_ERRORS =
   /^\{"error":"(validation_error|malformed_request|method_not_allowed|unsupported_media_type|not_found|leg_not_in_quote|MISSING_ENVELOPE|SIGNATURE_INVALID|\w+_MISMATCH|MISSING_OPS)"/
-/** It has no keys to send payments with, one chain only, and no network to fetch from. */
+/** Errors of this gateway, which cannot send payments, has one chain, and has no network to fetch from. */
 const OF_THIS_GATEWAY =
   /does not send signed payments|not an asset of this gateway|host of the source cannot be resolved/
 
 describe('a gateway under a prefix', () => {
-  it('T-61 has the same pages there, and sends nothing beside the prefix', async () => {
+  it('T-61 has the same pages, and sends no request outside of the prefix', async () => {
     const { page } = await visit({ ...site, url: site.prefixedUrl }, '/')
     const paths = new Set<string>()
     page.on('request', (request) => paths.add(new URL(request.url()).pathname))

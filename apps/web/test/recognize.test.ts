@@ -4,7 +4,7 @@ import { recognize } from '../src/search/recognize.ts'
 const hex = (length: number) => 'a1'.repeat(length / 2)
 const SIGNATURE = '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW'
 
-describe('recognizing what somebody pastes', () => {
+describe('recognizing pasted text', () => {
   it.each([
     [`rcpt_${hex(32)}`, 'receipt', `rcpt_${hex(32)}`],
     [`  RCPT_${hex(32).toUpperCase()}\n`, 'receipt', `rcpt_${hex(32)}`],
@@ -21,7 +21,7 @@ describe('recognizing what somebody pastes', () => {
   })
 
   it.each(['', 'hello', 'rcpt_12', hex(62), `0x${hex(40)}`, '11111111111111111111111111111111'])(
-    'VER-22 %j is nothing that is known here',
+    'VER-22 %j is not recognized',
     (text) => {
       expect(recognize(text)).toBeNull()
     },

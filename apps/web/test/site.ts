@@ -1,4 +1,4 @@
-// For tests: a gateway with everything the pages show, at its root and under a prefix, and a browser.
+// For tests: a browser, and a gateway with everything that the pages show, at its root and under a prefix.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, request, type Server } from 'node:http'
@@ -32,7 +32,7 @@ export interface Site {
   /** The same gateway behind a proxy that mounts it at `/svc`. */
   prefixedUrl: string
   browser: Browser
-  /** What is behind both. */
+  /** The gateway behind both addresses. */
   gateway: Awaited<ReturnType<typeof startTestGateway>>
   /** The keypair of an owner, as in a key file. */
   keypair: number[]
@@ -41,19 +41,19 @@ export interface Site {
   anchor: Anchor
   /** The text of an evidence bundle. */
   bundle: string
-  /** Where the nodes of the chains are; without the EVM chain, its address is empty. */
+  /** The addresses of the chains' nodes; without the EVM chain, its address is empty. */
   chains: ChainAddresses
   close(): Promise<void>
 }
 
 export interface SiteOptions {
-  /** Whether the gateway sells on the EVM chain, too, and for coins. */
+  /** Whether the gateway also sells on the EVM chain and for coins. */
   withAllAssets?: boolean
-  /** Whether it has a log, which a witness cosigns. */
+  /** Whether the gateway has a log, which a witness cosigns. */
   withLog?: boolean
-  /** Settings of the gateway beside the usual ones. */
+  /** Settings of the gateway in addition to the usual ones. */
   variables?: () => Promise<Record<string, string>>
-  /** Of the primary chain; `later` unless given. */
+  /** When transactions of the primary chain land; `later` by default. */
   landing?: Landing
 }
 
@@ -66,7 +66,7 @@ export function useSite(options: SiteOptions = {}): Site {
   return forAllTests(() => openSite(options))
 }
 
-/** One for all test files of a process; it ends with the process. */
+/** One browser for all test files of a process; it ends with the process. */
 let browser: Promise<Browser> | undefined
 
 function sharedBrowser(): Promise<Browser> {
@@ -77,7 +77,7 @@ function sharedBrowser(): Promise<Browser> {
       '--disable-gpu',
       '--disable-background-networking',
       '--disable-component-update',
-      // All pages of a context in one process, which has most of their code compiled.
+      // All pages of a context share one process, which has compiled most of their code.
       '--disable-site-isolation-trials',
       '--renderer-process-limit=1',
     ],
@@ -153,7 +153,7 @@ async function startOthers(opened: AsyncDisposableStack) {
     EVM_RPC_URLS: evm.url,
     EVM_TREASURY: DEV_TREASURY.address,
     ORACLE_URL: rates.url,
-    // A test buys more in a minute than people do.
+    // Tests buy more in a minute than people do.
     RATE_LIMITS: 'address=30000/min',
   }
   return { evmUrl: evm.url, variables }
@@ -169,7 +169,7 @@ async function startLog(opened: AsyncDisposableStack) {
   return { LOG_KEY: LOG_SEED.toString('hex'), LOG_ORIGIN: LOG_KEY.name, LOG_POLICY_FILE: policy }
 }
 
-/** As a reverse proxy with `location /svc/`, which takes the prefix away. */
+/** A reverse proxy with `location /svc/`, which removes the prefix. */
 async function startPrefixProxy(port: number): Promise<Server> {
   const server = createServer((incoming, outgoing) => {
     const { url = '', method, headers } = incoming

@@ -32,7 +32,7 @@ it('PAY-01 LOCK-02 a customer buys, adds files, attests and shares; anyone can c
   await page.getByRole('button', { name: 'Open the locker' }).click()
   await page.getByRole('heading', { name: 'Photos' }).waitFor()
   await page.getByText('No files yet').waitFor()
-  // Styles of all pages that are loaded again would undo those of this one.
+  // The styles of other pages, loaded again, would override those of this page.
   const styles = await page.evaluate(() => [...document.styleSheets].map(({ href }) => href))
   expect(styles).toEqual([...new Set(styles)])
   await dropPaths(page, [photos])

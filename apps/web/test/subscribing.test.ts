@@ -17,13 +17,13 @@ const items: Record<string, string> = Object.create({
 vi.stubGlobal('localStorage', items)
 afterAll(() => vi.unstubAllGlobals())
 
-it('T-67 finds the payment of a subscription that a page of 1.1.0 has begun', async () => {
-  const { readBegun } = await import('../src/pages/agent/subscribing.ts')
+it('T-67 the page finds the payment of a subscription that a page of 1.1.0 started', async () => {
+  const { readStarted } = await import('../src/pages/agent/subscribing.ts')
   const session = { service: { url }, wallet: { address } } as AgentSession // no request is made
-  expect(await readBegun(session)).toBeNull()
+  expect(await readStarted(session)).toBeNull()
   const record = { payer: address, order: {}, receipt: null, attempts: [{ payment: { tx: 'sent' } }] }
   localStorage.setItem(NAME_IN_1_1_0, 'subscription of 1.1.0')
   localStorage.setItem(`svc purchase ${url} subscription of 1.1.0`, JSON.stringify(record))
-  for (const _ of ['moved', 'as one of this release']) expect(await readBegun(session)).toEqual(record)
+  for (const _ of ['moved', 'as one of this release']) expect(await readStarted(session)).toEqual(record)
   expect(localStorage.getItem(NAME_IN_1_1_0)).toBeNull()
 })

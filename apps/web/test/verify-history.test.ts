@@ -12,7 +12,7 @@ const signer = (seed: number) => ed25519Signer(new Uint8Array(32).fill(seed))
 function chainOf(length: number, { seed = 1, proofId = '00'.repeat(16) } = {}): EvidenceEnvelope[] {
   const chain: EvidenceEnvelope[] = []
   for (let sequence = 1; sequence <= length; sequence++) {
-    const said = {
+    const statement = {
       proofId,
       sequence,
       previousDigest: chain.at(-1)?.statement_digest ?? null,
@@ -25,7 +25,7 @@ function chainOf(length: number, { seed = 1, proofId = '00'.repeat(16) } = {}): 
       issuedAtUnix: 1_700_000_000 + sequence * 60,
       nonce: '00'.repeat(16),
     }
-    chain.push(issueStatement(said, signer(seed), DEFAULT_DOMAIN_TAG))
+    chain.push(issueStatement(statement, signer(seed), DEFAULT_DOMAIN_TAG))
   }
   return chain
 }
@@ -50,7 +50,7 @@ describe('the chain of statements', () => {
     ])
   const at = (i: number) => chain[i] as EvidenceEnvelope
 
-  it('T-38 is linked where each digest, signature and link was checked, in any order of the list', () => {
+  it('T-38 is linked where each digest, signature and link was checked, for any order of the list', () => {
     expect(drawn(check(chain.toReversed()))).toEqual([
       [1, 'signed', 'first'],
       [2, 'signed', 'linked'],
@@ -66,7 +66,7 @@ describe('the chain of statements', () => {
     expect(drawn(check(chain), { shown })[1]).toEqual([2, 'signed', 'linked', 'here'])
   })
 
-  it('T-38 shows gaps, and what was not loaded or not checked, as what they are', () => {
+  it('T-38 shows gaps, missing statements and unchecked ones as such', () => {
     expect(drawn(check([at(0), at(3)]))).toEqual([
       [1, 'signed', 'first'],
       [4, 'signed', 'gap'],
@@ -105,7 +105,7 @@ describe('the chain of statements', () => {
     expect(node?.anchor).toEqual({ network: 'x', tx: 'y', slot: 1, time: null, isOfStatement: false })
   })
 
-  it('T-38 draws whatever a gateway may send', () => {
+  it('T-38 is drawn for any answer of a gateway', () => {
     const anything = fc.oneof(
       fc.anything(),
       fc.record({

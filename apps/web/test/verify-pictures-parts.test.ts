@@ -13,7 +13,7 @@ const leavesOf = (count: number) => Array.from({ length: count }, (_, i) => sha2
 const finderOf = (leaves: readonly string[]) => createPathFinder(leaves.length, (i) => leaves[i] as string)
 
 describe('the path of a leaf', () => {
-  it('MERK-19 MERK-20 leads to the root of the protocol, and its siblings hold all the other files', {
+  it('MERK-19 MERK-20 leads to the root of the protocol, and its siblings cover all the other files', {
     tags: ['nightly'],
   }, () => {
     const count = fc.oneof(fc.integer({ min: 1, max: 130 }), fc.constantFrom(1023, 1024, 1025, 2047, 2048, 2049, 3000))
@@ -34,7 +34,7 @@ describe('the path of a leaf', () => {
     )
   })
 
-  it('T-38 does not lead to a statement when any part of the proof is another', () => {
+  it('T-38 does not lead to a statement if any part of the proof differs', () => {
     const leaves = leavesOf(5)
     const statementRoot = merkleRoot(leaves)
     const proof = merkleProof(merkleLevels(leaves), 4)
@@ -77,7 +77,7 @@ const EVERYTHING = {
 } as const
 
 describe('the differences of two statements', () => {
-  it('T-38 account for every file of both lists once, and call nothing renamed that has another content', () => {
+  it('T-38 list every file of both statements once, and call only files with equal content renamed', () => {
     fc.assert(
       fc.property(list, list, (before, after) => {
         const { counts, rows } = compareFiles(holding(before), holding(after))
@@ -108,7 +108,7 @@ describe('the differences of two statements', () => {
     )
   })
 
-  it('T-38 are found by kind and by part of a name, a page at a time', () => {
+  it('T-38 can be filtered by kind and by part of a name, a page at a time', () => {
     const file = (filename: string, content = filename) => ({
       filename,
       size_bytes: 1,
@@ -140,7 +140,7 @@ describe('two bundles', () => {
   const compare = async (before: string, after: string) =>
     (await compareBundles({ before: bundle(before), after: bundle(after) }, { pinnedKeys: [] })).comparison
 
-  it('T-38 are compared with what is wrong with each of them', async () => {
+  it('T-38 are compared, with the failed checks of each', async () => {
     const { refused, ...rest } = await compare('chain-1', 'chain-3')
     expect(refused).toBeNull()
     expect(rest).toMatchObject({
@@ -153,7 +153,7 @@ describe('two bundles', () => {
     expect(altered.after.failed).toContain('the Merkle root of the files is not that of the commitment')
   })
 
-  it('T-38 are refused where one is no bundle or does not show all files', async () => {
+  it('T-38 are refused if one is not a bundle or does not show all files', async () => {
     expect(await compare('redacted-chosen', 'chain-1')).toEqual({ refused: { side: 'before', why: null } })
     expect(await compare('chain-1', 'redacted-no-names')).toEqual({ refused: { side: 'after', why: null } })
     const { refused } = await compare('chain-1', 'list-twice-apart')

@@ -10,7 +10,7 @@ import { useSite } from './site.ts'
 import { expectCalm, expectGoodLooks, visit } from './visit.ts'
 
 const site = useSite()
-/** Three statements: one file; one changed and two more; one of those renamed and one removed. */
+/** Three statements: one file; then it is changed and two are added; then one is renamed and one removed. */
 beforeAll(async () => {
   const { locker, url, keypair } = site
   const client = createClient({ baseUrl: url, signer: signerFromSolanaKeypair(keypair), onWarning: () => {} })
@@ -56,7 +56,7 @@ describe('the picture of the tree', () => {
     expect(await tree.getByRole('radio').count()).toBe(2 + 2 * 8)
     await expectGoodLooks(page, 'tree-many')
 
-    // With the keyboard alone: one stop, and arrows along the path.
+    // The keyboard needs one stop, and arrow keys follow the path.
     await tree.getByRole('radio', { checked: true }).focus()
     const detail = page.locator('.tree-detail')
     await detail.getByText(`f0000003:3:${'ab'.repeat(32)}`).waitFor()
@@ -108,7 +108,7 @@ describe('the picture of the tree', () => {
 })
 
 describe('the picture of the history', () => {
-  it('T-38 links the statements that were checked here, and marks the one on the page', async () => {
+  it('T-38 links the statements that were checked in the page, and marks the current one', async () => {
     const { page } = await visit(site, `/verify/${site.locker.receipt_id}`)
     await openTab(page, 'History')
     await page.getByText('3 statements were recomputed here: each signature and each link is valid.').waitFor()
@@ -127,7 +127,7 @@ describe('the picture of the history', () => {
 })
 
 describe('the differences of two statements', () => {
-  it('T-38 says what was added, changed, removed and renamed, with what speaks against it', async () => {
+  it('T-38 name the added, changed, removed and renamed files, with the reasons for doubt', async () => {
     const { page } = await visit(site, `/verify/${site.locker.receipt_id}`)
     await openTab(page, 'Differences')
     expect(await page.getByLabel('Number of the statement').inputValue()).toBe('2')
@@ -145,7 +145,7 @@ describe('the differences of two statements', () => {
     await page.getByText('3 of 3').waitFor()
     await expectGoodLooks(page, 'differences')
 
-    // A bundle of somebody else, which was altered besides.
+    // This bundle has another signer, and was altered.
     await page.getByRole('combobox', { name: 'Before' }).selectOption({ label: 'A bundle from this device' })
     const foreign = bundleOf(files({ 'hello.txt': 'other' }))
     const altered = { ...foreign, commitment: { ...foreign.commitment, file_count: 9 } }

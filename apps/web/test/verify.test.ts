@@ -34,7 +34,7 @@ function folderOf(name: string, files: Record<string, string>): string {
   }
   return join(folder, name)
 }
-/** A server that answers so until the test ends. */
+/** A server that gives this answer until the test ends. */
 async function serve(answer: RequestListener): Promise<string> {
   const server = createServer(answer)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -59,7 +59,7 @@ const ofTexts = (files: Record<string, string>) =>
       content_hash: sha256(text),
     })),
   )
-/** Of the bundles in `vectors`. */
+/** The key that signed the bundles in `vectors`. */
 const VECTORS_KEY = '3b96e8a182bab9c6691d0b79b7c5399340562ef5a632956abd1277cc144acd6e'
 const gatewayKeys = async () => (await fetch(`${site.url}/v1/keys`)).text()
 
@@ -107,7 +107,7 @@ describe('the verify page', () => {
     expect(await page.evaluate(() => localStorage.getItem('svc-trusted-keys'))).toBe(null)
   })
 
-  it('DSSE-09 T-61 saves the statement as other verifiers read it, and says how they check it', async () => {
+  it('DSSE-09 T-61 saves the statement in the format of other verifiers, and shows how they check it', async () => {
     const { page } = await visit(site, `/verify/${site.locker.receipt_id}`)
     await pinKeys(page, await gatewayKeys())
     await page.locator('#key_pinned.fact-passed').waitFor()
@@ -132,7 +132,7 @@ describe('the verify page', () => {
     await page.locator('.field-error').waitFor()
   })
 
-  it('T-38 says in red that a bundle was altered, and that a key is another', async () => {
+  it('T-38 shows in red that a bundle was altered, or that it has another key', async () => {
     const { page } = await visit(site, '/verify')
     await expectGoodLooks(page, 'verify-empty')
     await choose(page, site.bundle.replace('hello.txt', 'hullo.txt'))
@@ -148,7 +148,7 @@ describe('the verify page', () => {
     expectCalm(page)
   })
 
-  it('LOG-31 LOG-35 says what is wrong with a log key or a policy, and that a key alone names no witness', async () => {
+  it('LOG-31 LOG-35 explains why a log key or a policy is invalid, and that a key alone names no witness', async () => {
     const { page } = await visit(site, '/verify')
     const root = new URL('../../../', import.meta.url)
     await choose(page, readFileSync(new URL('vectors/bundles/log.json', root), 'utf8'))
@@ -167,7 +167,7 @@ describe('the verify page', () => {
     await page.getByText('line 1: w1 is not defined above').waitFor()
   })
 
-  describe('of another form', () => {
+  describe('with a special bundle', () => {
     const vector = (name: string) =>
       readFileSync(new URL(`../../../vectors/bundles/${name}.json`, import.meta.url), 'utf8')
     async function open(text: string) {
@@ -179,11 +179,11 @@ describe('the verify page', () => {
       return { page, summary, facts }
     }
 
-    it('ADD-18 says of a redacted bundle which files it shows, and what it leaves open', async () => {
+    it('ADD-18 shows which files a redacted bundle contains, and what stays unchecked', async () => {
       const { page, summary, facts } = await open(vector('redacted-chosen'))
       await summary.getByText('2 shown of 4').waitFor()
       await summary.getByText('not named: the bundle is redacted').waitFor()
-      await summary.getByText('2 of 4 files: nothing is said of their names, sizes and contents').waitFor()
+      await summary.getByText('2 of 4 files: their names, sizes and contents are not shown').waitFor()
       expect(await facts('inclusion_proven', 'merkle_root_matches')).toEqual(['passed', 'not checked'])
       await page.getByText('The bundle shows only some of the files: ask for the complete bundle').waitFor()
       expect(await page.getByRole('tab').allTextContents()).toEqual(['Files and tree'])
@@ -191,7 +191,7 @@ describe('the verify page', () => {
       await expectGoodLooks(page, 'verify-redacted')
     })
 
-    it('ADD-18 proves to a holder of all files that there are no others, without a name in the bundle', async () => {
+    it('ADD-18 proves by a bundle without names that a folder has all files and no others', async () => {
       const texts = { 'a.txt': 'one', 'in/b.txt': 'two' }
       const pieces: string[] = []
       await redactBundle([Buffer.from(JSON.stringify(ofTexts(texts)))], (piece) => void pieces.push(piece))
@@ -203,7 +203,7 @@ describe('the verify page', () => {
       expect(await fact(page, 'envelope_binds_commitment')).toBe('passed')
     })
 
-    it('VER-15 says that version 1 signs its root only', async () => {
+    it('VER-15 shows that a bundle of version 1 signs only its root', async () => {
       const { page, summary, facts } = await open(vector('v1'))
       await summary.getByText('a bundle of version 1 signs only its Merkle root').waitFor()
       await page.getByText('This is a bundle of version 1, which signs only its root: ask for a newer').waitFor()
@@ -214,14 +214,14 @@ describe('the verify page', () => {
     })
   })
 
-  it('CLI-02 compares dropped files by name and by content, and says which are changed, missing or not listed', async () => {
+  it('CLI-02 compares dropped files by name and content, and names changed, missing and unlisted ones', async () => {
     const { page } = await visit(site, '/verify')
     const texts = { 'a.txt': 'one', 'in/b.txt': 'two', 'in/c.txt': 'three' }
     await choose(page, JSON.stringify(ofTexts(texts)))
     await verdict(page, /Nothing failed/)
     const results = page.getByRole('region', { name: 'Your files, compared' })
     const row = (name: string) => results.getByRole('row').filter({ hasText: name })
-    // A single file from anywhere: the others are not missed.
+    // For a single file, the others are not reported as missing.
     await chooseFiles(page, { 'b.txt': 'two' })
     await row('b.txt').getByText('unchanged, other name').waitFor()
     await row('b.txt').getByText('in/b.txt').waitFor()
@@ -232,10 +232,10 @@ describe('the verify page', () => {
     await verdict(page, 'Do not rely on this: 1 check failed')
     await page.getByLabel('These are all the files').check()
     await row('in/c.txt').getByText('missing').waitFor()
-    // A folder, dropped: its own name does not count.
+    // The name of a dropped folder does not count.
     await page.getByLabel('Choose a folder').setInputFiles(folderOf('whole', texts))
     await page.locator('#files_match.fact-passed').waitFor()
-    // Anybody may have signed it: all that passes does not make it green.
+    // Anyone may have signed it, so passed checks do not make it green.
     await verdict(page, /Nothing failed/)
     await page.getByText('Without a key that you trust, anyone could have made this bundle.').waitFor()
     expect(await page.locator('.verdict-passed').count()).toBe(0)
@@ -283,7 +283,7 @@ describe('the verify page', () => {
     expectCalm(page)
   })
 
-  it('T-38 T-61 what was found with other keys or another node does not stay, also after a cancelled check', async () => {
+  it('T-38 T-61 results for other keys or another node disappear, even after a cancelled check', async () => {
     const { page } = await visit(site, `/verify/${site.locker.receipt_id}`)
     await verdict(page, /Nothing failed/)
     await pinKeys(page, await gatewayKeys())
@@ -297,8 +297,8 @@ describe('the verify page', () => {
     await expectGoodLooks(page, 'verify-outdated')
   })
 
-  it('T-61 keeps the chosen files when keys or a node are given while it hashes, or when it is cancelled', async () => {
-    // Hashing lasts until the test lets it begin: the page's messages to its worker are held back.
+  it('T-61 keeps the chosen files when keys or a node are added during hashing, or when hashing is cancelled', async () => {
+    // The page's messages to its worker are delayed, so hashing starts only when the test allows it.
     const holdHashing = () => {
       const held: (() => void)[] = []
       const { postMessage } = Worker.prototype
@@ -327,7 +327,7 @@ describe('the verify page', () => {
     await askNode(page, site.chains.primary.url)
     await page.getByText(`Asked: ${new URL(site.chains.primary.url).host}`).waitFor()
     await hashing.waitFor()
-    // What is being hashed is not hashed again.
+    // Files that are being hashed are not hashed again.
     expect(await held()).toBe(2)
     await page.evaluate(() => {
       for (const send of (window as unknown as { held: (() => void)[] }).held) send()
@@ -337,9 +337,9 @@ describe('the verify page', () => {
     expect(problems).toEqual([])
   })
 
-  it('T-61 works in a worker, shows how far it is, and can be cancelled', async () => {
+  it('T-61 works in a worker, shows its progress, and can be cancelled', async () => {
     const { page, problems } = await visit(site, '/verify')
-    // The bundle arrives in two halves, so that the page is seen at work.
+    // The bundle arrives in two halves, so that the test sees the page at work.
     const files = listedFiles(100_000)
     const text = JSON.stringify(bundleOf(files))
     const half = Promise.withResolvers<void>()
@@ -370,7 +370,7 @@ describe('the verify page', () => {
     expect(problems).toEqual([])
   })
 
-  it('VER-22 takes a bundle of its own gateway by address, and says what to do when there is none', async () => {
+  it('VER-22 loads a bundle of its own gateway by address, and says what to do when there is none', async () => {
     const own = `${site.prefixedUrl}/v1/storage/evidence-bundle?receipt_id=${site.locker.receipt_id}`
     const { page } = await visit({ ...site, url: site.prefixedUrl }, `/verify?source=${encodeURIComponent(own)}`)
     await verdict(page, /Nothing failed/)

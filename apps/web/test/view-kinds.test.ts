@@ -5,7 +5,7 @@ const bytes = (text: string) => Uint8Array.from(text, (char) => char.charCodeAt(
 const of = (filename: string, type: string, head: string) =>
   recognize({ filename, type, head: bytes(head), size: head.length })
 
-describe('what a file is', () => {
+describe('the kind of a file', () => {
   it.each([
     ['a.png', 'image/png', '\x89PNG\r\n\x1a\n', 'image', false],
     ['a.png', 'image/png', '<html><script>', 'text', true],
@@ -27,11 +27,11 @@ describe('what a file is', () => {
     ['a.txt', 'text/plain', 'a\0b', 'other', true],
     ['a.jpg.age', 'image/jpeg', 'age-encryption.org/v1\n-> X', 'encrypted', false],
     ['a.jpg', 'image/jpeg', '', 'empty', false],
-  ])('T-09 %s, declared as %s, is known by its bytes', (filename, type, head, kind, isDisguised) => {
+  ])('T-09 %s, declared as %s, is recognized by its bytes', (filename, type, head, kind, isDisguised) => {
     expect(of(filename, type, head)).toMatchObject({ kind, isDisguised })
   })
 
-  it('T-09 a character that is cut at the end of the first bytes is no reason to doubt a text', () => {
+  it('T-09 a text stays a text if a character is cut off at the end of the first bytes', () => {
     expect(of('a', '', 'caf\xc3')).toMatchObject({ kind: 'text', charset: 'utf-8' })
   })
 })

@@ -15,7 +15,7 @@ const utf8 = (text: string) => new TextEncoder().encode(text)
 const site = useSite()
 let client: ReturnType<typeof createClient>
 let session: UploadSession
-/** The path of `viewer_url`. */
+/** The path of the `viewer_url`. */
 let viewer: string
 
 beforeAll(async () => {
@@ -53,7 +53,7 @@ const listed = (page: Page) => page.getByRole('region', { name: 'Files of this u
 const compared = (page: Page) => page.getByText('Matches what was received').waitFor()
 
 describe('the viewer of an upload', () => {
-  it('ADD-19 SESS-03 shows the first file, lists the others, and says until when', async () => {
+  it('ADD-19 SESS-03 shows the first file, lists the others, and shows when the link expires', async () => {
     const { page } = await visit(site, viewer)
     await compared(page)
     await page.getByText('Twelve boats came in.').waitFor()
@@ -66,7 +66,7 @@ describe('the viewer of an upload', () => {
     expectCalm(page)
   })
 
-  it('ADD-19 T-49 opens and downloads each file, and asks for nothing that names the receipt or another file', async () => {
+  it('ADD-19 T-49 opens and downloads each file, and sends no request that names the receipt or another file', async () => {
     const seen: string[] = []
     const answers: Promise<void>[] = []
     const { page } = await visit(site, viewer, undefined, async (page) => {

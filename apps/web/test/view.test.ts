@@ -13,7 +13,7 @@ const LONG = { timeout: 60_000 }
 const LINE = 'The quick brown fox jumps over the lazy dog and counts to sixty.\n'
 const LONG_TEXT = LINE.repeat(20_000)
 const CODE = `// Adds numbers.\nexport function sum(values: number[]): number {\n  return values.reduce((a, b) => a + b, 0)\n}\n`
-/** Looks like a picture to people, and like markup to careless pages. */
+/** This looks like a picture to users, and like markup to careless pages. */
 const HOSTILE = ['reports/<img src=x onerror=window.ran=true>.txt', 'invoice_\u202egnp.txt', "it's #1?%2F & 100%.txt"]
 
 const site = useSite()
@@ -67,7 +67,7 @@ const KINDS: [name: string, filename: string, ready: (page: Page) => Promise<unk
 ]
 
 const playable = (page: Page, element: 'audio' | 'video') =>
-  // Where scripts cannot run, the page cannot wait by itself.
+  // The test polls, because scripts cannot run there to wait in the page.
   expect
     .poll(() => page.evaluate((name) => document.querySelector<HTMLMediaElement>(name)?.readyState, element), LONG)
     .toBeGreaterThanOrEqual(1)
@@ -82,7 +82,7 @@ describe('the viewer', () => {
   })
 
   it.each(['page.html', 'drawing.svg', 'notes.md', 'report.pdf'])(
-    'T-09 nothing in %s runs or asks for anything',
+    'T-09 %s runs nothing and requests nothing',
     async (filename) => {
       const asked: string[] = []
       const { page } = await visit(site, viewPath(filename), undefined, async (page) => {
@@ -101,11 +101,11 @@ describe('the viewer', () => {
       expect(await page.locator('iframe, object, embed, script:not([src])').count()).toBe(0)
       expect(await page.locator('main [href^="javascript:"], main [href^="data:"]').count()).toBe(0)
       expectCalm(page)
-      // Nor at its own address. A PDF file is shown there by a program of the browser, which cannot be watched.
+      // The same holds at its own address. The browser's PDF viewer, which shows a PDF file there, cannot be observed.
       const alone = await page.context().request.get(site.url + publicPath(filename))
       expect(alone.headers()['content-security-policy']).toContain('sandbox')
       if (filename.endsWith('.pdf')) return
-      // What a policy forbids is announced, too, but never gets here.
+      // Requests that a policy forbids are announced, too, but never reach this route.
       const sent: string[] = []
       await page.route(/^https?:/, (route) => {
         sent.push(route.request().url())
@@ -138,11 +138,11 @@ describe('the viewer', () => {
       )
     expect(await load('link', 'run.css')).toBe('refused')
     expect(await load('img', 'pictures/harbour.png')).toBe('loaded')
-    // As text: what builds the tests would rewrite it.
+    // This is text, because the test bundler would rewrite an import.
     const script = JSON.stringify(site.url + publicPath('run.js'))
     expect(await page.evaluate(`import(${script}).then(String, () => 'refused')`)).toBe('refused')
     expect(await page.evaluate(() => 'ran' in window)).toBe(false)
-    // Chromium may drop the refusal of a style unseen, because its type is none of a style.
+    // Chromium may hide the refusal of a style, because its type is not that of a style.
     expect(answers.filter(([filename]) => filename !== 'run.css')).toEqual([
       ['pictures/harbour.png', 200],
       ['run.js', 403],
@@ -150,7 +150,7 @@ describe('the viewer', () => {
     expect(answers).not.toContainEqual(['run.css', 200])
   })
 
-  it.each(HOSTILE)('T-09 shows the hostile filename %j as what it is, and finds its file', async (filename) => {
+  it.each(HOSTILE)('T-09 shows the hostile filename %j as plain text, and finds its file', async (filename) => {
     const { page } = await visit(site, viewPath(filename))
     await compared(page)
     expect(await content(page).textContent()).toContain(`content of ${filename}`)
@@ -168,7 +168,7 @@ describe('the viewer', () => {
     expectCalm(page)
   })
 
-  it('ADD-19 reads a long text in parts, goes on after a lost connection, and compares it when asked', async () => {
+  it('ADD-19 reads a long text in parts, continues after a lost connection, and checks its hash on request', async () => {
     const ranges: string[] = []
     const { page } = await visit(site, viewPath('long.log'), undefined, async (page) => {
       page.on('request', (request) => {
@@ -209,7 +209,7 @@ describe('the viewer', () => {
     expectCalm(page)
   })
 
-  it('ADD-19 says that a file is proven, as the gateway says, and where to check it', async () => {
+  it("ADD-19 shows the gateway's claim that a file is proven, and where to check it", async () => {
     const { page } = await visit(site, viewPath('hello.txt'))
     await proven(page)
     const link = page.getByRole('link', { name: 'Verify this receipt' })
@@ -228,14 +228,14 @@ describe('the viewer', () => {
     await expectGoodLooks(page, 'view-differs')
   })
 
-  it.each(['tone.wav', 'film.webm'])('ADD-19 %s plays at its own address, too', async (filename) => {
+  it.each(['tone.wav', 'film.webm'])('ADD-19 %s also plays at its own address', async (filename) => {
     const { page, problems } = await visit(site, publicPath(filename))
     await playable(page, 'video')
     expect(problems).toEqual([])
   })
 })
 
-describe('what cannot be shown', () => {
+describe('a file that cannot be shown', () => {
   const refused = (status: number, error: string) => (route: Route) => route.fulfill({ status, json: { error } })
 
   it.each<[name: string, title: string, answer: (route: Route) => Promise<void>]>([
@@ -249,7 +249,7 @@ describe('what cannot be shown', () => {
     await expectGoodLooks(page, `view-${name}`)
   })
 
-  it('ADD-19 T-49 a link that the owner changed or switched off says who can help', async () => {
+  it('ADD-19 T-49 a link that the owner changed or switched off names who can help', async () => {
     const { address } = signerFromSolanaKeypair(site.keypair)
     const { locker_id, receipt_id } = await seedLocker(site.gateway.context, { owner: address })
     const locker = { locker_id, receipt_id }

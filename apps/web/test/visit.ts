@@ -1,4 +1,4 @@
-// For tests: a page in a browser context of its own, watched for whatever goes wrong in it.
+// For tests: a page in a separate browser context, which is watched for errors.
 
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -9,7 +9,7 @@ import { expect, onTestFinished } from 'vitest'
 import { DESKTOP, ownContext, sharedContext } from './contexts.ts'
 import type { Site } from './site.ts'
 
-/** What the pages look like, for people who set PICTURES=1; git ignores the folder. */
+/** Screenshots of the pages, if PICTURES=1 is set; git ignores the folder. */
 const PICTURES = fileURLToPath(new URL('./__screenshots__', import.meta.url))
 
 const CACHE = fileURLToPath(new URL('../../../node_modules/.cache', import.meta.url))
@@ -21,22 +21,21 @@ const LOOKS = [
 
 export interface Visit<T = unknown> {
   page: Page
-  /** What `prepare` returned. */
+  /** The result of `prepare`. */
   prepared: T
-  /** What went wrong in the page, violations of its policy included. */
+  /** The errors in the page, including violations of its policy. */
   problems: string[]
-  /** Where it sent requests to. */
+  /** The origins that the page sent requests to. */
   origins: Set<string>
-  /** What its files weigh on the wire. */
+  /** The compressed size of the page's files. */
   bytes: () => Promise<number>
 }
 
 const watched = new WeakMap<Page, Pick<Visit, 'problems' | 'origins'>>()
 
 /**
- * Until the test ends. Without options, in a context that an earlier visit may have left; `prepare` then changes nothing but the page. With
- * options, even empty ones, in a context of its own, which may get a clock, or a wallet for all of its
- * pages.
+ * Opens a page until the test ends. Without options, the context may be reused, so `prepare` must change only the page.
+ * With options, even empty ones, the context is new, and may get a clock, or a wallet for all of its pages.
  */
 export async function visit<T = unknown>(
   { browser, url }: Pick<Site, 'browser' | 'url'>,
@@ -58,13 +57,13 @@ export async function visit<T = unknown>(
   page.on('requestfinished', (request) => {
     if (/\/assets\/|\/$/.test(request.url())) sizes.push(sizeOf(request))
   })
-  const prepared = (await prepare?.(page)) as T // without `prepare` nobody asks for it
+  const prepared = (await prepare?.(page)) as T // without `prepare`, no test reads it
   await page.goto(url + path)
   const bytes = async () => (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
   return { page, prepared, problems, origins, bytes }
 }
 
-/** The page may be closed before the browser says it. */
+/** Returns 0 if the page is closed before the browser reports the size. */
 function sizeOf(request: Request): Promise<number> {
   return request.sizes().then(
     ({ responseBodySize }) => responseBodySize,
@@ -72,14 +71,14 @@ function sizeOf(request: Request): Promise<number> {
   )
 }
 
-/** The page did nothing that its policy forbids, spoke with its gateway only, and got no bad status but these. */
+/** The page did nothing that its policy forbids, called only its gateway, and got no bad status except these. */
 export function expectCalm(page: Page, ...statuses: number[]): void {
   const { problems, origins } = watched.get(page)!
   expect(problems.filter((problem) => !statuses.some((status) => problem.includes(`status of ${status}`)))).toEqual([])
   expect([...origins]).toEqual([new URL(page.url()).origin])
 }
 
-/** Looks at the page as it is now in both colours, on a desktop and on a phone. */
+/** Checks the current page in both colours, on a desktop and on a phone: it is accessible and not too wide. */
 export async function expectGoodLooks(page: Page, name: string): Promise<void> {
   await page.mouse.move(0, 0)
   for (const [colorScheme, device, size] of LOOKS) {
@@ -92,9 +91,9 @@ export async function expectGoodLooks(page: Page, name: string): Promise<void> {
   await page.setViewportSize(DESKTOP)
 }
 
-/** Without the second page that the builder opens otherwise, and without collecting what is right: a third of the time. */
+/** Uses no second page and collects violations only, which takes a third of the time. */
 async function violationsOf(page: Page): Promise<[id: string, html: string[]][]> {
-  // A document that has the script, which is a megabyte, is not sent it again.
+  // The script, which is a megabyte, is not sent to a document that has it.
   const hasScript = await page.evaluate(() => 'axe' in window)
   const builder = new AxeBuilder({ page, ...(hasScript && { axeSource: 'void 0' }) })
   const axe = builder.setLegacyMode().options({ resultTypes: ['violations'] })
@@ -117,10 +116,10 @@ export async function useKey(page: Page, key: string): Promise<void> {
   await click(page, 'Use this key')
 }
 
-/** Files of every kind that the viewer page shows, most of them with something in them that wants to run. */
+/** Files of every kind that the viewer shows; most of them contain something that tries to run. */
 export const fixture = (name: string) => readFileSync(new URL(`./fixtures/${name}`, import.meta.url))
 
-/** As a person drops files and folders from the desktop on the files of a locker. */
+/** Drops files and folders on the files of a locker, as from the desktop. */
 export async function dropPaths(page: Page, paths: readonly string[]): Promise<void> {
   const folder = folderOnDisk(page)
   const copies = paths.map((path) => join(folder, basename(path)))
@@ -132,7 +131,7 @@ export async function dropPaths(page: Page, paths: readonly string[]): Promise<v
     await session.send('Input.dispatchDragEvent', { type, x: x + width / 2, y: y + 40, data })
 }
 
-/** Chromium takes nothing from below /dev, where temporary files may be. */
+/** Chromium accepts no file under /dev, where temporary files may be. */
 function folderOnDisk(page: Page): string {
   mkdirSync(CACHE, { recursive: true })
   const folder = mkdtempSync(join(CACHE, 'dropped-'))

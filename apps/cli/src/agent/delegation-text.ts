@@ -36,14 +36,14 @@ function aboutText(delegation: Delegation, trust: string): string {
     ['tasks', shown(tasksText(tasks))],
     ...(tasks.mirror?.sources ?? []).map(({ url, filename }) => ['', shown(`${filename} from ${url}`)] as const),
     ...Object.entries(next_runs).map(([task, at]) => ['next run', shown(`${task}, ${timeText(at)}`)] as const),
-    ...(delegation.told ? [['told', deliveryText(delegation.told)] as const] : []),
+    ...(delegation.told ? [['delivery', deliveryText(delegation.told)] as const] : []),
     ['log', logText(delegation, trust)],
   ])
 }
 
 function deliveryText({ delivered, undelivered, last_error }: NonNullable<Delegation['told']>): string {
   const why = last_error === null ? '' : shown(`: ${last_error}`)
-  return `${counted(delivered, 'finding')} taken${undelivered === 0 ? '' : `, ${undelivered} not${why}`}`
+  return `${counted(delivered, 'finding')} delivered${undelivered === 0 ? '' : `, ${undelivered} not${why}`}`
 }
 
 function logText({ log }: Delegation, trust: string): string {

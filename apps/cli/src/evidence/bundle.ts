@@ -13,7 +13,7 @@ import type { Open, Session } from '../session.ts'
 import type { NamedLocker } from '../setup/known-lockers.ts'
 import { type Redacted, redact } from './redact.ts'
 
-/** The name of each format for other verifiers here, and at the gateway. */
+/** The values of `--format`, and the gateway's names for them. */
 const FORMATS: Record<string, DsseFormat> = { dsse: 'dsse', sigstore: 'sigstore-bundle' }
 
 interface BundleOptions extends StatementOptions {
@@ -60,7 +60,7 @@ async function bundle(session: Session, wanted: string | undefined, options: Bun
   const { output, host } = session
   const { stdout } = host
   const { out } = options
-  await requireFitting(wanted, options)
+  await requireCompatible(wanted, options)
   const write = await (options.redact ? redactedBundle : options.format ? dsseBundle : wholeBundle)(
     session,
     wanted,
@@ -81,7 +81,7 @@ async function bundle(session: Session, wanted: string | undefined, options: Bun
   output.note(`\nNext: \`svc verify ${out}\``)
 }
 
-async function requireFitting(wanted: string | undefined, options: BundleOptions): Promise<void> {
+async function requireCompatible(wanted: string | undefined, options: BundleOptions): Promise<void> {
   const { redact: isRedacted = false, file, from, statement, format } = options
   if (isRedacted && format) throw new UsageError('--format already leaves out the receipt: leave out --redact')
   if (format && file && file.length > 1) throw new UsageError('with --format, give --file only once')

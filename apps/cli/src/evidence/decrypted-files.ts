@@ -11,11 +11,11 @@ import type { FileSource } from '@svc/verifier/check-files'
 import type { Decrypt } from '../files/encryption.ts'
 
 export interface DecryptionReport {
-  /** Encrypted files that this key decrypts, to the last byte. */
+  /** The number of encrypted files that this key decrypts completely. */
   decrypted: number
-  /** Of these, the files whose plaintext is in the folder too, and the same. */
+  /** How many of these have identical plaintext beside them in the folder. */
   compared: number
-  /** Files with only the plaintext in the folder: it was encrypted again and compared with the list. */
+  /** The number of files with only the plaintext in the folder: it was encrypted again and compared with the list. */
   encrypted_again: number
   failed: { filename: string; why: string }[]
 }

@@ -74,7 +74,7 @@ export function add(program: Command, open: Open): void {
       `
 The first line is the verdict; with --json it is "verdict":
   VERIFIED ("verified")                              nothing failed, and a pinned key has signed
-  CONSISTENT BUT SIGNER UNKNOWN ("signer_unknown")   nothing failed, but anybody may have signed:
+  CONSISTENT BUT SIGNER UNKNOWN ("signer_unknown")   nothing failed, but anyone may have signed:
                                                      pin keys with --keys, or \`svc keys pin\`
   FAILED ("failed")                                  a fact failed, or a required one did not pass
 
@@ -82,7 +82,7 @@ The facts follow: ✓ passed, ✗ failed, – not checked. A fact that was not c
 and does not count for the verdict. The exit code is 3 for FAILED, else 0. --keys, --signer and
 --require can be repeated or take a comma-separated list.
 
-A redacted bundle shows some files, or none by name: the rest is listed as not checked.
+A redacted bundle shows some files, or none by name: what it leaves out is listed, and not checked.
 A DSSE envelope or a Sigstore bundle of \`svc bundle --format\` is checked with the statement in it.
 
 With --decrypt, --dir may contain the plaintext of encrypted files, which is encrypted again to
@@ -92,7 +92,7 @@ plaintext beside them. A bundle that shows no names needs the encrypted files.
 
 A gateway's public log is checked with --log-key or --policy, else with the log of the pinned keys:
 log_included shows that the statement is in it, log_cosigned that enough witnesses of the policy
-vouch for it, and says who did when.
+vouch for it; the output names them with their times.
 
 Facts, and what each means when it has passed:
 ${pairs(FACTS.map((fact) => [`  ${fact}`, FACT_MEANINGS[fact]]))}`,

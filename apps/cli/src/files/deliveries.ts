@@ -36,7 +36,7 @@ export async function reportDeliveries(session: Session, client: Client, { locke
     await setTimeout(pause, undefined, { signal })
     record = await read()
   }
-  if (waiting !== null && mayWait) output.note(`All of them are at ${shown(record.provider)}.`)
+  if (waiting !== null && mayWait) output.note(`All of them have arrived at ${shown(record.provider)}.`)
   const { held_back } = record.settling ?? {}
   if (held_back)
     output.warn(

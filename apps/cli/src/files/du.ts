@@ -16,7 +16,7 @@ export function add(program: Command, open: Open): void {
   program
     .command('du')
     .description('the sizes of files and folders of the locker')
-    .argument('[name...]', 'files and folders; by default all at the top')
+    .argument('[name...]', 'files and folders; by default everything at the top level')
     .action(async (names: string[], _: object, command: Command) => du(await open(command), names))
 }
 

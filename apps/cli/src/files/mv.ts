@@ -23,7 +23,7 @@ export function add(program: Command, open: Open): void {
       `
   $ svc mv draft.pdf final.pdf       another name
   $ svc mv a.jpg b.jpg 2026/         into a folder; a slash at the end makes it one
-  $ svc mv 2025 archive              all of a folder: 2025/x becomes archive/2025/x if there is an
+  $ svc mv 2025 archive              a whole folder: 2025/x becomes archive/2025/x if there is an
                                      archive, else archive/x
 
 Recorded hashes stay the same. URLs of the old names no longer work.`,

@@ -11,7 +11,7 @@ export function nameProblem(name: string): string | null {
   if (problem === null) return null
   const other = similarName(name)
   const isGood = filenameProblem(other, DEFAULT_SYSTEM_PREFIX) === null
-  return `${JSON.stringify(name)} ${problem}${isGood ? ` (${JSON.stringify(other)} would do)` : ''}`
+  return `${JSON.stringify(name)} ${problem}${isGood ? ` (${JSON.stringify(other)} is allowed)` : ''}`
 }
 
 function similarName(name: string): string {

@@ -79,13 +79,13 @@ export function outcomeReporter({ result, note, style }: Output, { isDryRun = fa
   }
 }
 
-/** ` (replaces 1.20 MiB of 2026-11-02)` or ` (encrypted)` */
+/** ` (replaces 1.20 MiB from 2026-11-02)` or ` (encrypted)` */
 function remarkOn(outcome: Exclude<Outcome, { status: 'failed' }>): string {
   if ('encrypted' in outcome) return ' (encrypted)'
   if (!('replaces' in outcome) || !outcome.replaces) return ''
   const { size_bytes, uploaded_at } = outcome.replaces
   const what = size_bytes === null ? 'other content' : bytesText(size_bytes)
-  return ` (replaces ${what}${uploaded_at === null ? '' : ` of ${shown(uploaded_at.slice(0, 10))}`})`
+  return ` (replaces ${what}${uploaded_at === null ? '' : ` from ${shown(uploaded_at.slice(0, 10))}`})`
 }
 
 const DONE = {

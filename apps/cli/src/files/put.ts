@@ -90,7 +90,7 @@ export function leftOutText(leftOut: Collected['leftOut']): string[] {
 
 async function putStandardInput(session: Session, paths: readonly string[], options: PutOptions): Promise<void> {
   const { as: name, type } = options
-  if (paths.length > 1 || name === undefined) throw new UsageError('- stands alone, and needs --as NAME')
+  if (paths.length > 1 || name === undefined) throw new UsageError('- must be the only path, and needs --as NAME')
   const { output, host } = session
   const { signal } = host
   const filename = nameFor(name, options)

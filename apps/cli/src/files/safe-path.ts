@@ -43,7 +43,7 @@ export interface GetOptions {
   overwrite?: boolean
   /** Decrypts encrypted downloads. */
   decrypt?: Decrypt | null
-  /** Whether a symbolic link at the path of the file is kept, even if files are replaced. */
+  /** Whether to keep a symbolic link at the path of the file, even if other files are replaced. */
   keepLinks?: boolean
 }
 

@@ -16,7 +16,7 @@ export interface Settings {
   gateway: string
   /** The address of the agent service; null if none is known. */
   agent: string | null
-  /** Files are read only below this folder. It is implied, and the working folder, if the user named none. */
+  /** Files are read only below this folder. `isImplied` means that the user named none: it is the working folder. */
   root: { folder: string; isImplied: boolean }
   /** Null if no variable names it. */
   home: string | null

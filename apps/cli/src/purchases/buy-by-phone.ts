@@ -26,16 +26,16 @@ export async function buyByPhone(session: Session, options: BuyOptions): Promise
   const entry = phonePurchase(await session.journal(), gateway, name ?? order)
   const before = await entry.read()
   if (!before) requireProvisionable(options)
-  const begun = before ?? { order, asked: [] }
-  if (name !== null && begun.order !== order)
+  const started = before ?? { order, asked: [] }
+  if (name !== null && started.order !== order)
     throw new UsageError(
-      `${name} was started with another order: ${begun.order}`,
-      `${resumeCommand(begun, name)} continues it; another order needs another name`,
+      `${name} was started with another order: ${started.order}`,
+      `${resumeCommand(started, name)} continues it; another order needs another name`,
     )
   const client = await session.client()
   const receipt =
-    (await lookFor(session, client, begun.asked, options)) ??
-    (await askForPayment(session, client, begun, options, (purchase) => entry.write(purchase)))
+    (await lookFor(session, client, started.asked, options)) ??
+    (await askForPayment(session, client, started, options, (purchase) => entry.write(purchase)))
   const { receipt_id, payer_pubkey: owner } = receipt
   const { locker_id } = lockerOf(receipt_id)
   const added_at = new Date(host.now()).toISOString()
@@ -79,24 +79,24 @@ async function openLocker(
 }
 
 /** The time that a person needs to unlock a phone and to pay. */
-const LEAST_TIME_MS = 60_000
+const MIN_TIME_MS = 60_000
 
 async function askForPayment(
   session: Session,
   client: Client,
-  begun: PhonePurchase,
+  started: PhonePurchase,
   options: BuyOptions,
   note: (purchase: PhonePurchase) => Promise<boolean>,
 ): Promise<SignedReceipt> {
   const { output, host } = session
   if (options.name !== undefined) await requireUnpaid(session, options.name)
-  const newest = begun.asked.at(-1)
-  const hasTime = newest !== undefined && Date.parse(newest.expires_at) - host.now() > LEAST_TIME_MS
+  const newest = started.asked.at(-1)
+  const hasTime = newest !== undefined && Date.parse(newest.expires_at) - host.now() > MIN_TIME_MS
   const payment = hasTime ? newest : await newPayment(session, client, options)
   requireWithin(payment.leg, options)
-  const asked = hasTime ? begun.asked : [...begun.asked, payment]
+  const asked = hasTime ? started.asked : [...started.asked, payment]
   // Record the payment before anyone can make it.
-  if (!hasTime && !(await note({ ...begun, asked })))
+  if (!hasTime && !(await note({ ...started, asked })))
     throw new Failure('another process started the same purchase at the same moment')
   output.note(
     pairs([
@@ -131,7 +131,7 @@ async function newPayment(session: Session, client: Client, options: BuyOptions)
   return { leg, url: request.url, expires_at: quote.extensions.svc.info.expires_at }
 }
 
-/** A phone pays on the real chain, whatever this gateway uses. */
+/** A phone pays on the real chain, whichever chain this gateway uses. */
 async function requireRealMoneyIsSafe({ confirm }: Session, { extensions }: Quote): Promise<void> {
   if (extensions.svc.terms.environment !== 'development') return
   if (!(await confirm('This gateway is for development: a payment from a real wallet is lost. Show the code anyway?')))
@@ -163,7 +163,7 @@ async function waitFor(
   }
 }
 
-/** The gateway then issues the receipt even if this command stops. If the request fails, the payment is still found. */
+/** Lets the gateway issue the receipt even if this command stops. If the request fails, the payment is still found. */
 async function askToWatch(client: Client, { leg }: AskedPayment, signal: AbortSignal): Promise<void> {
   try {
     await client.call(watchPayment, { body: { pay_req_id: leg.extra.pay_req_id }, signal })
@@ -173,8 +173,8 @@ async function askToWatch(client: Client, { leg }: AskedPayment, signal: AbortSi
 }
 
 /** Temporary errors, and the errors of quotes that can no longer be paid. */
-const NOT_NOW = ['chain_unavailable', 'RATE_LIMITED'] as const
-const NO_MORE = ['quote_expired', 'pay_req_not_found'] as const
+const TEMPORARY = ['chain_unavailable', 'RATE_LIMITED'] as const
+const NOT_PAYABLE = ['quote_expired', 'pay_req_not_found'] as const
 
 /** The receipt, if the gateway sees one of the payments. */
 async function lookFor(
@@ -192,7 +192,7 @@ async function lookFor(
         return await client.confirm({ leg, tx: payment.tx }, { expected: { units }, signal })
     } catch (error) {
       const cause = error instanceof PaymentError ? error.cause : error
-      if (!isGatewayError(cause, ...NOT_NOW, ...NO_MORE)) throw error
+      if (!isGatewayError(cause, ...TEMPORARY, ...NOT_PAYABLE)) throw error
     }
   }
   return null

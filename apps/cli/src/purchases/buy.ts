@@ -42,7 +42,7 @@ async function buy(session: Session, options: BuyOptions): Promise<void> {
   const { units, provider } = options
   requireAsset(options)
   if (options.name !== undefined) await requireOwnPurchase(session, options.name)
-  if (!(await isBegun(session, options.name))) requireProvisionable(options)
+  if (!(await isStarted(session, options.name))) requireProvisionable(options)
   const query = { units, ...(provider && { provider }) }
   const price = await (await session.client()).price({ query, signal: host.signal })
   const offers = price.amounts.map(({ pay_asset: ticker, network }) => ({ ticker, network }))
@@ -91,7 +91,7 @@ async function requireOwnPurchase({ folder, gateway, journal }: Session, name: s
 }
 
 /** A purchase continues under any name that it was started with. */
-async function isBegun({ gateway, journal }: Session, name: string | undefined): Promise<boolean> {
+async function isStarted({ gateway, journal }: Session, name: string | undefined): Promise<boolean> {
   return name !== undefined && (await readPurchase({ journal: await journal(), baseUrl: gateway }, name)) !== null
 }
 

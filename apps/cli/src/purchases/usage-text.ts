@@ -1,4 +1,4 @@
-// What was bought for a locker and what of it is used, in words.
+// What was bought for a locker and how much of it is used, as text for users.
 
 import type { LockerUsage } from '@svc/sdk'
 import { bytesText, counted, durationText, timeText } from '../output/quantities.ts'
@@ -28,7 +28,7 @@ interface Used {
   bought: number
 }
 
-/** Rounded down: 100 is all of it. */
+/** Rounded down, so that 100 means used up. */
 function percent({ used, bought }: Used): number {
   return bought === 0 ? 100 : Math.floor((used / bought) * 100)
 }
@@ -37,7 +37,7 @@ const DAY_SECONDS = 86_400
 
 export function untilText({ expires_at }: Pick<LockerUsage, 'expires_at'>, now: number): string {
   const seconds = (Date.parse(expires_at) - now) / 1000
-  // To the nearest day, so that a year that has just begun has 365.
+  // To the nearest day, so that a year that has just started has 365.
   const left = seconds > DAY_SECONDS ? Math.round(seconds / DAY_SECONDS) * DAY_SECONDS : seconds
   const distance = seconds > 0 ? `${durationText(left)} left` : `expired ${durationText(-seconds)} ago`
   return shown(`${timeText(expires_at)}, ${distance}`)
@@ -51,7 +51,7 @@ export function paidText({ paid_amount, pay_asset, price_usd, confirmed_at, rece
 
 type Purchase = LockerUsage['purchases'][number]
 
-/** In all, as it was quoted. */
+/** The total price, as quoted. */
 export function priceText({ purchases }: LockerUsage): string {
   const prices = purchases.map(({ price_usd }) => price_usd)
   if (prices.includes(null)) return '-'
@@ -61,7 +61,7 @@ export function priceText({ purchases }: LockerUsage): string {
 const REASONS: Record<NonNullable<LockerUsage['next_anchor']>['reason'], string> = {
   limit_reached: 'the locker has reached its limit for now',
   daily_budget_used: 'the daily budget is used up',
-  publishing: 'is being published',
+  publishing: 'in progress',
   changes: 'automatic, because files have changed',
   schedule: 'on the schedule of the gateway',
   log: 'with the next checkpoint of the log that is anchored',
@@ -78,7 +78,7 @@ const TERMS = { bytes: 'storage', files: 'file limit', egress: 'download volume'
 const WARN_PERCENT = 80
 const WARN_DAYS = 30
 
-/** From 80 % and from 30 days before the end, with what to do. */
+/** Warns from 80 % of a limit and from 30 days before the end, each with the next step. */
 export function usageWarnings(locker: NamedLocker, usage: LockerUsage, now: number): string[] {
   const name = lockerName(locker)
   const renewal = `\`svc renew ${name}\``

@@ -22,7 +22,7 @@ export async function newKey(session: Session, name: string, options: NewKeyOpti
   const { output, host } = session
   const { days, readOnly, prefix, all } = options
   const common = { name, days, access: readOnly ? 'read' : 'write', signal: host.signal } as const
-  const { client, locker } = await keyKeeper(session, all)
+  const { client, locker } = await keyScope(session, all)
   const key = locker
     ? await client.createS3Key(locker, { ...common, ...(prefix !== undefined && { prefix }) })
     : await client.createWalletS3Key(common)
@@ -39,8 +39,8 @@ export async function newKey(session: Session, name: string, options: NewKeyOpti
   output.note(`The secret will not be shown again.\n\n${keySetup(key)}`)
 }
 
-/** Null for all lockers of the wallet. */
-async function keyKeeper(session: Session, all: true | undefined) {
+/** The client for the keys. The locker is null with `--all`. */
+async function keyScope(session: Session, all: true | undefined) {
   if (all) return { client: await session.client(await session.keyFor(null)), locker: null }
   const locker = await session.locker()
   return { client: await session.lockerClient(locker), locker }
@@ -48,7 +48,7 @@ async function keyKeeper(session: Session, all: true | undefined) {
 
 export async function listKeys(session: Session, { all }: KeyOptions): Promise<void> {
   const { output, host } = session
-  const { client, locker } = await keyKeeper(session, all)
+  const { client, locker } = await keyScope(session, all)
   const keys: (S3Key | WalletS3Key)[] = locker
     ? await client.s3Keys(locker, host.signal)
     : await client.walletS3Keys(host.signal)
@@ -56,7 +56,7 @@ export async function listKeys(session: Session, { all }: KeyOptions): Promise<v
     for (const key of keys) output.result(key, () => '')
     return
   }
-  if (keys.length === 0) return output.note(`None: \`svc s3 keys new NAME${all ? ' --all' : ''}\` makes one.`)
+  if (keys.length === 0) return output.note(`No keys yet: \`svc s3 keys new NAME${all ? ' --all' : ''}\` makes one.`)
   output.result(keys, () => {
     const columns = ['ID', 'NAME', 'ACCESS', 'FOLDER', 'UNTIL', 'LAST USED'].map((title) => ({ title }))
     const rows = keys.map(({ access_key_id, name, access, expires_at, last_used_at, ...key }) => {
@@ -69,7 +69,7 @@ export async function listKeys(session: Session, { all }: KeyOptions): Promise<v
 
 export async function revokeKey(session: Session, accessKeyId: string, { all }: KeyOptions): Promise<void> {
   const { output, host } = session
-  const { client, locker } = await keyKeeper(session, all)
+  const { client, locker } = await keyScope(session, all)
   if (locker) await client.revokeS3Key(locker, accessKeyId, host.signal)
   else await client.revokeWalletS3Key(accessKeyId, host.signal)
   const about = locker ? { locker_id: locker.locker_id } : {}

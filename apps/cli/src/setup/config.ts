@@ -30,7 +30,7 @@ export function add(program: Command, open: Open): void {
     )
   config
     .command('unset')
-    .description('forget one')
+    .description('remove a value')
     .addArgument(name())
     .action(async (setting: SettingName, _: object, command: Command) => unset(await open(command), setting))
 }

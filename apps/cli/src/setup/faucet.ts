@@ -34,8 +34,8 @@ async function giveCoins(session: Session, asset: string | undefined, wanted = '
   if (!isPrivateHost(node)) throw new UsageError('real chains have no faucet', 'use the local chains of `npm start`')
   const ask = jsonRpc(node, { signal: host.signal })
   const gifts = asset === undefined ? Object.entries(DEV_GIFTS[key.namespace]) : [[asset, wanted] as const]
-  for (const [ticker, much] of gifts) {
-    await ask('dev_faucet', [key.address, ticker, much]).catch((error: Error) => {
+  for (const [ticker, sum] of gifts) {
+    await ask('dev_faucet', [key.address, ticker, sum]).catch((error: Error) => {
       host.signal.throwIfAborted()
       throw new Failure(
         `${node} gives nothing: ${shown(error.message)}`,
@@ -46,7 +46,7 @@ async function giveCoins(session: Session, asset: string | undefined, wanted = '
   // A chain needs a moment to confirm the transfer.
   const balances = await readBalances(key, node, host.signal, 'processed')
   output.result({ address: key.address, given: Object.fromEntries(gifts), balances }, () => {
-    const amounts = balances.map(({ amount: much, asset: ticker }) => `${much} ${ticker}`).join(', ')
+    const amounts = balances.map(({ amount: sum, asset: ticker }) => `${sum} ${ticker}`).join(', ')
     return `${key.address} now has ${amounts}`
   })
 }

@@ -120,6 +120,6 @@ async function remove(session: Session, name: string): Promise<void> {
   const chosen = await chosenProfile(home, {}, undefined)
   await removeProfile(home, name)
   if (chosen.name === name) await chooseProfile(home, DEFAULT_PROFILE)
-  output.result({ profile: name, removed: true }, () => `the profile ${name} is gone`)
+  output.result({ profile: name, removed: true }, () => `the profile ${name} was removed`)
   if (host.env.SVC_PROFILE === name) output.warn('SVC_PROFILE still names it')
 }

@@ -72,7 +72,7 @@ describe('svc subscribe', () => {
 describe('svc delegate and svc delegations', () => {
   beforeAll(() => home.ok('subscribe', '--asset', 'USDC', '--yes'))
 
-  it('AGENT-04 give the agent access, show its runs, findings and signed log, and take the access away when the delegation ends', async () => {
+  it('AGENT-04 give the agent access, show its runs, findings and signed log, and revoke access when the delegation ends', async () => {
     await newLocker('photos')
     const delegated = await home.ok('delegate', 'photos')
     const id = /dlg_\w+/.exec(delegated.stdout)?.[0] ?? ''
@@ -109,7 +109,7 @@ describe('svc delegate and svc delegations', () => {
     expect((await home.ok('delegations', id)).stdout).toMatch(/status +ended(.*\n)*log .* signed by \w+ \(pinned\)/)
   })
 
-  it('AGENT-04 remove no operator that the agent made up, and ask about a key that was registered elsewhere', async () => {
+  it('AGENT-04 do not remove an operator that the agent invented, and ask about a key that was registered elsewhere', async () => {
     await newLocker('contested')
     const { delegation_id: id, agent_pubkey } = await home.json<DelegateAnswer>('delegate', 'contested')
     const colleague = market.solana(2).signer.address
@@ -128,7 +128,7 @@ describe('svc delegate and svc delegations', () => {
     expect(await operators('contested')).toEqual([colleague])
   })
 
-  it('AGENT-04 accept tasks, and with --no-register leave it to the owner to register the key', async () => {
+  it('AGENT-04 accept tasks, and with --no-register do not register the key', async () => {
     await newLocker('mirrored')
     const { stdout, stderr } = await home.ok(
       ...['delegate', 'mirrored', '--no-register', '--no-watch', '--every', '6', '--tell', 'https://example.com/hook'],

@@ -142,7 +142,7 @@ describe('the first line of svc verify', () => {
     ],
     ['list-empty', /^FAILED: this bundle cannot be checked: .* at least one file \(empty_file_list\)/],
     ['node-tx-failed', 'FAILED: anchor_tx_succeeded: the transaction failed'],
-  ])('EVID-19 ADD-37 says for %s what was verified or what failed, and no more', async (name, line) => {
+  ])('EVID-19 ADD-37 states for %s exactly what was verified or what failed', async (name, line) => {
     const shown = await lineOfCase(name)
     if (typeof line === 'string') expect(shown.startsWith(line), shown).toBe(true)
     else expect(shown).toMatch(line)
@@ -156,7 +156,7 @@ describe('the first line of svc verify', () => {
     await rm(home.path('config'), { recursive: true })
   })
 
-  it('CLI-04 EVID-19 is not misled by names in evidence that anybody may have signed', async () => {
+  it('CLI-04 EVID-19 is not misled by names in evidence that anyone may have signed', async () => {
     const filename = 'a, signed by gateway.example (pinned)\nVERIFIED'
     const entry = { size_bytes: 1, content_hash: 'ab'.repeat(32) }
     const [file, redacted] = [home.path('other.json'), home.path('redacted.json')]
@@ -176,7 +176,7 @@ describe('the first line of svc verify', () => {
     expect(await verify([file, '--keys', file])).toMatchObject(exits(2, 'schema is not'))
   })
 
-  it('CLI-04 EVID-11 is one for several bundles', async () => {
+  it('CLI-04 EVID-11 covers several bundles at once', async () => {
     const lineOf = async (what: string) => {
       const { files, given } = CHAINS.find((chain) => chain.what === what)!
       return firstLine(await verify([...files.map(pack), ...(await optionsFor(given))]))
@@ -195,7 +195,7 @@ describe('the first line of svc verify', () => {
 describe('svc verify with a log', () => {
   const { given } = CASES.find(({ name }) => name === 'log')!
 
-  it('LOG-35 prints the facts, the place in the log, and which witness vouched when', async () => {
+  it('LOG-35 prints the facts, the position in the log, and each witness with its time', async () => {
     const example = fileURLToPath(new URL('../../../../docs/examples/log.policy', import.meta.url))
     recorded = JSON.parse(Buffer.from(await packBytes(given.rpc!)).toString())
     const options = ['--policy', example, '--rpc', rpcUrl, '--require', 'log_included,log_cosigned']
@@ -266,7 +266,7 @@ describe('svc verify', () => {
     expect([ok, verdict]).toEqual([false, 'failed'])
   })
 
-  it('CLI-04 fails when a required fact could not be asked for, and names the node and the reason', async () => {
+  it('CLI-04 fails when the node cannot check a required fact, and names the node and the reason', async () => {
     const closed = createServer()
     await once(closed.listen(0, '127.0.0.1'), 'listening')
     const node = `http://127.0.0.1:${(closed.address() as AddressInfo).port}`
@@ -326,7 +326,7 @@ describe('svc verify', () => {
       return { line, failures, isUnchecked: unchecked.includes('receipt_id') }
     }
 
-    it('T-38 says whether the bundle is of the receipt', async () => {
+    it('T-38 reports whether the bundle belongs to the receipt', async () => {
       expect(await verifyWith(receipt, 'rcpt_other')).toMatchObject({ failures: ['receipt_is_of_bundle'] })
       const older = { line: includes(/^VERIFIED: .*, not proven to belong to the given receipt$/), isUnchecked: true }
       expect(await verifyWith(receipt)).toMatchObject({ failures: [], ...older })

@@ -30,7 +30,7 @@ describe('encrypted with the wallet', () => {
     await ok('get', '-o', path('stored'))
   })
 
-  it('T-59 uploads ciphertext only, skips what is unchanged, and brings the plaintext back', async () => {
+  it('T-59 uploads ciphertext only, skips unchanged files, and restores the plaintext', async () => {
     const unchanged = { 'a.txt.age': 'unchanged', 'sub/empty.age': 'unchanged' }
     expect(statuses((await ok('put', plain, '--encrypt', '--json')).stdout)).toEqual(unchanged)
     expect((await ok('ls')).stderr).toContain('2 encrypted')
@@ -64,7 +64,7 @@ describe('encrypted with the wallet', () => {
     expect(Object.values(statuses(back.stdout))).toEqual(['unchanged', 'unchanged'])
   })
 
-  it('T-59 gives plaintext only where that is asked for, and ciphertext only where that is', async () => {
+  it('T-59 writes plaintext only with --decrypt, and ciphertext only where it is expected', async () => {
     expect((await ok('cat', 'a.txt', '--decrypt')).stdout).toBe('a secret')
     expect((await ok('cat', 'a.txt.age', '--decrypt')).stdout).toBe('a secret')
     expect((await ok('cat', 'a.txt.age')).stdout).toContain('age-encryption.org/v1')
@@ -76,7 +76,7 @@ describe('encrypted with the wallet', () => {
     expect(await readFile(path('one', 'a.txt'), 'utf8')).toBe('a secret')
   })
 
-  it('T-59 takes no plaintext for a file that was encrypted', async () => {
+  it('T-59 rejects plaintext under the name of an encrypted file', async () => {
     const locker = await newLocker()
     await home.svc(['put', '-', '--as', 'forged.txt.age', ...locker], { stdin: 'not a secret' })
     const args = ['forged.txt.age', '--decrypt', ...locker]
@@ -86,7 +86,7 @@ describe('encrypted with the wallet', () => {
     expect(await readdir(path('forged'))).toEqual([])
   })
 
-  it('T-59 says that another wallet does not fit, and writes nothing', async () => {
+  it('T-59 reports the wrong key, and writes nothing', async () => {
     const { file } = await newWallet(home.folder, 'other.json')
     const identity = await secretFile('other.txt', newIdentity())
     const got = await home.svc(['get', 'a.txt', '--identity', identity, '-o', path('nothing')])
@@ -109,7 +109,7 @@ describe('encrypted with the wallet', () => {
     expect(await readFile(path('both', 'a.txt'), 'utf8')).toBe('not encrypted')
   })
 
-  it('T-59 leaves nothing behind where the stored file is damaged', async () => {
+  it('T-59 leaves nothing behind when the stored file is damaged', async () => {
     const locker = await newLocker()
     await ok('put', await home.write('large', { large: Buffer.alloc(300_000) }), '--encrypt', ...locker)
     await ok('get', 'large.age', ...locker, '-o', path('whole'))
@@ -145,9 +145,9 @@ describe('the plaintext of an attested locker', () => {
       { 'a.txt.age': '', 'a.txt': 'another secret', b: '' },
       { exitCode: 3, decryption: { failed: [{ filename: 'a.txt.age', why: 'a.txt is not its plaintext' }] } },
     ],
-    // Neither a folder nor a file that is not listed makes its neighbour a plaintext of the list.
+    // The plaintext beside an unlisted file, or beside a folder, is unlisted too.
     [
-      'beside what is not listed',
+      'beside unlisted files',
       { 'a.txt': 'a secret', b: '', 'x.age/y': 'y', x: 'x', 'z.age': 'z', z: 'z' },
       { exitCode: 3, files: { counts: { extra: 4 }, names: { extra: ['x', 'x.age/y', 'z', 'z.age'] } } },
     ],
@@ -158,7 +158,7 @@ describe('the plaintext of an attested locker', () => {
     expect({ exitCode, ...jsonDocument<Verified>(stdout).bundles[0] }).toMatchObject({ exitCode: 0, ...expected })
   })
 
-  it('T-59 CLI-01 is not needed where the ciphertext is there, and --decrypt needs a folder', async () => {
+  it('T-59 CLI-01 is not needed when the ciphertext is in the folder, and --decrypt needs a folder', async () => {
     const verify = ['verify', path('bundle.json'), '--decrypt']
     const { bundles } = await home.json<Verified>(...verify, '--dir', path('ciphertext'))
     expect(bundles[0].decryption).toMatchObject({ decrypted: 2, compared: 0, encrypted_again: 0 })
@@ -167,7 +167,7 @@ describe('the plaintext of an attested locker', () => {
 })
 
 describe('encrypted with other keys', () => {
-  it('T-59 takes an age key file and more recipients; each can decrypt', async () => {
+  it('T-59 accepts an age key file and more recipients; each can decrypt', async () => {
     const locker = await newLocker()
     const [mine, bobs] = [newIdentity(), newIdentity()]
     const own = await secretFile('own.txt', `# created: today\n${mine}\n`)
@@ -179,7 +179,7 @@ describe('encrypted with other keys', () => {
     expect(await home.svc(['cat', 'b.txt', '--decrypt', ...locker])).toMatchObject({ exitCode: 1, stdout: '' })
   })
 
-  it('T-59 takes a passphrase from a file, and from standard input encrypts a stream', {
+  it('T-59 reads a passphrase from a file, and encrypts a stream from standard input', {
     tags: ['nightly'],
   }, async () => {
     const locker = await newLocker()
@@ -192,7 +192,7 @@ describe('encrypted with other keys', () => {
     expect(wrong).toMatchObject({ stdout: '', ...exits(1, 'none of the given ones fits') })
   })
 
-  it('T-59 never sends the files of keys, and refuses those that other users can read', async () => {
+  it('T-59 never uploads key files, and rejects key files that other users can read', async () => {
     const folder = path('with-key')
     await mkdir(folder)
     await writeFile(join(folder, 'age.key'), newIdentity(), { mode: 0o600 })
@@ -203,10 +203,10 @@ describe('encrypted with other keys', () => {
   })
 
   it.each([
-    ['a recipient that is none', ['--recipient', 'age1bob'], 'not an age recipient'],
+    ['an invalid recipient', ['--recipient', 'age1bob'], 'not an age recipient'],
     ['a passphrase with recipients', ['--passphrase', '--recipient', recipientOf(newIdentity())], 'either'],
     ['a wallet as an age key', ['--identity', 'owner.json'], 'no age identity'],
-  ])('T-59 refuses %s before anything is sent', async (_, options, message) => {
+  ])('T-59 rejects %s before anything is sent', async (_, options, message) => {
     const folder = await home.write('refused', { 'd.txt': 'd' })
     const given = options.map((option) => (option === 'owner.json' ? path(option) : option))
     const { exitCode, stderr } = await home.svc(['put', folder, ...given])

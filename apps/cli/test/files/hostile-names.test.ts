@@ -12,7 +12,7 @@ const named = (isAccepted: boolean) =>
   HOSTILE_FILENAMES.filter(({ accepted }) => accepted === isAccepted).map(({ name }) => name)
 
 const home = useLockerHome()
-/** The names that the disk takes. */
+/** The names that the disk accepts. */
 const onDisk: string[] = []
 
 beforeAll(async () => {
@@ -38,14 +38,14 @@ async function found(folder: string): Promise<string[]> {
   return files.map((file) => join(file.parentPath, file.name).slice(folder.length + 1)).sort()
 }
 
-/** Nothing that moves a cursor, hides text or turns its direction. */
+/** Runs `svc`; its output must not move the cursor, hide text or change its direction. */
 async function svc(...args: string[]) {
   const ended = await home.svc(args)
   expect(`${ended.stdout}${ended.stderr}`.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u)
   return ended
 }
 
-it('T-06 names go from a disk to the locker and back byte for byte, and none acts on the terminal', async () => {
+it('T-06 names survive the way from a disk to the locker and back, and none controls the terminal', async () => {
   expect(onDisk.length).toBeGreaterThan(80)
   expect(await svc('sync', work(), ':')).toMatchObject({ exitCode: 0 })
   const { stdout } = await svc('ls', '--json')
@@ -60,7 +60,7 @@ it('T-06 names go from a disk to the locker and back byte for byte, and none act
   await svc('stat', '--', '\u001b[2J\u202e')
 })
 
-it('T-06 a gateway that lists a name that it may not have writes nothing, and nothing on the terminal', async () => {
+it('T-06 an invalid name in the list of a gateway writes no file and does not control the terminal', async () => {
   const locker = ['-l', (await home.testbed.locker(home.signer)).receipt_id]
   await home.ok('put', await home.write('one', { a: 'a' }), ...locker)
   const before = await found(home.folder)
@@ -76,7 +76,7 @@ it('T-06 a gateway that lists a name that it may not have writes nothing, and no
   expect(await found(home.folder)).toEqual(before)
 })
 
-it('T-06 names that this disk takes for one are known as one, and only those', async () => {
+it('T-06 foldingOf treats names as equal exactly when this disk does', async () => {
   const folding = await foldingOf(home.folder)
   const pairs = [
     ['Pair', 'pair'],

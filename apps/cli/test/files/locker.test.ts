@@ -24,7 +24,7 @@ beforeAll(async () => {
   await ok('put', await home.write('in', FILES))
 })
 
-/** The options for a locker that no other test knows, with these files. */
+/** The options for a new locker with these files. */
 async function newLocker(files: Record<string, string> = {}): Promise<[string, string]> {
   const { receipt_id } = await home.testbed.locker(home.signer)
   if (Object.keys(files).length > 0) await ok('put', await home.write(receipt_id, files), '-l', receipt_id)
@@ -32,7 +32,7 @@ async function newLocker(files: Record<string, string> = {}): Promise<[string, s
 }
 
 describe('put, ls, get', () => {
-  it('ERR-29 FILE-31 an upload that svc refuses says which layer failed', async () => {
+  it('ERR-29 FILE-31 name the layer that failed when svc rejects an upload', async () => {
     const { stderr } = await home.svc(['put', path('none.txt'), '--json', ...(await newLocker())])
     const details = { layer: 'sandbox_runtime', recovery_hint: expect.any(String), next_best_method: 'the same' }
     expect(JSON.parse(stderr.trim().split('\n').at(-1) ?? '')).toMatchObject({ error: { code: 'usage', details } })
@@ -106,7 +106,7 @@ describe('put, ls, get', () => {
     expect(await readFile(path('mine', 'a.txt'), 'utf8')).toBe('A')
   })
 
-  it('cat, stat and du show what is in a file, what it is, and how much there is', async () => {
+  it('cat, stat and du show the content, the metadata and the sizes of files', async () => {
     expect((await ok('cat', 'a.txt', 'sub/ü b.md')).stdout).toBe('A# b')
     const { stdout } = await ok('stat', 'a.txt')
     expect(stdout).toMatch(/size +1 B \(1 bytes?\)\ntype +text\/plain.*\nhash +sha256:[0-9a-f]{64}/)
@@ -134,7 +134,7 @@ describe('put, ls, get', () => {
     expect(await home.svc(['put', path('nowhere')])).toMatchObject({ exitCode: 2 })
   })
 
-  it('get -o takes a folder: a file, or what looks like the name of one, is refused', async () => {
+  it('get -o accepts a folder, and rejects a file or a path that looks like one', async () => {
     const get = (out: string) => home.svc(['get', 'a.txt', '-o', out])
     expect(await get(path('in', 'a.txt'))).toMatchObject(exits(2, 'is a file, but -o must be a folder'))
     const copy = path('copy.txt')
@@ -175,7 +175,7 @@ describe('url, share and link', () => {
     expect(await home.svc(['url', 'nothing'])).toMatchObject({ exitCode: 1 })
   })
 
-  it('SHORT-01 share gives a URL for the time that is named, also as a QR code', async () => {
+  it('SHORT-01 share makes a URL for the given time, also as a QR code', async () => {
     expect(await home.json('share', 'a.txt', '--expires', '2h')).toMatchObject({ expires_in_sec: 7200 })
     const shown = await ok('share', 'a.txt', '--expires', '45m', '--qr')
     expect(shown.stderr).toMatch(/[▀▄█]{20}.*It works for 45 minutes/s)
@@ -185,7 +185,7 @@ describe('url, share and link', () => {
     expect(await home.svc(['share', 'a.txt', '--expires', '2h', '--public'])).toMatchObject({ exitCode: 2 })
   })
 
-  it('T-36 revoking ends the URLs of the locker, after a question', async () => {
+  it('T-36 revoke ends the URLs of the locker after confirmation', async () => {
     const locker = await newLocker(FILES)
     const url = (await ok('url', 'a.txt', ...locker)).stdout.trim()
     expect((await home.svc(['revoke', ...locker], { stdin: 'n\n' })).exitCode).not.toBe(0)
@@ -194,7 +194,7 @@ describe('url, share and link', () => {
     expect((await fetch(url)).status).toBe(403)
   })
 
-  it('T-49 the public link is shown, rotated, closed and opened again, and the command says what that means', async () => {
+  it('T-49 the public link is shown, rotated, closed and opened again, with an explanation of what it opens', async () => {
     const locker = await newLocker(FILES)
     const lasting = async () => (await ok('url', 'a.txt', '--public', ...locker)).stdout.trim()
     const first = await lasting()
@@ -237,7 +237,7 @@ describe('tus', () => {
     expect(await home.json('tus', 'token', ...locker)).toMatchObject({ tus_endpoint: includes('/tus') })
   })
 
-  it('ADD-46 T-95 nothing that the gateway answers is code in the snippet', async () => {
+  it('ADD-46 T-95 no value from the gateway becomes code in the snippet', async () => {
     const normal = (await ok('tus', 'token')).stdout
     const hostile = "'}, }); process.exit(9)\n/*\u2028"
     const answer = { tus_endpoint: hostile, headers: { 'X-Upload-Token': hostile }, expires_at: `now\n${hostile}` }
@@ -251,7 +251,7 @@ describe('tus', () => {
   })
 })
 
-it('LOG-27 anchoring is shown, left to the log and taken back', async () => {
+it('LOG-27 anchoring is shown, changed to the log and changed back', async () => {
   const locker = await newLocker()
   expect((await ok('anchoring', ...locker)).stdout).toContain('each')
   expect((await ok('anchoring', 'log', ...locker)).stdout).toContain('checkpoints of the log')

@@ -28,7 +28,7 @@ describe('a pattern of names', () => {
     expect(others.filter(isMatch)).toEqual([])
   })
 
-  it('that is negated takes back what an earlier one matched, unless its folder is excluded', () => {
+  it('that is negated re-includes earlier matches, unless their folder is excluded', () => {
     const isMatch = matcher(['*.log', '!keep.log', 'build/', '!build/keep.log'])
     expect(['a.log', 'keep.log', 'x/keep.log', 'build/keep.log'].map(isMatch)).toEqual([true, false, false, true])
   })
@@ -37,7 +37,7 @@ describe('a pattern of names', () => {
     expect(() => matcher(['[z-a]'])).toThrow('not a pattern')
   })
 
-  it('comes from options and from files with comments, and can say what to take instead', async () => {
+  it('comes from options and from files with comments, and can also include names', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'svc-patterns-'))
     const file = join(folder, 'ignore')
     await writeFile(file, '# comment\r\n\r\n*.tmp\r\nbuild/\r\n')
@@ -49,7 +49,7 @@ describe('a pattern of names', () => {
   })
 })
 
-it('names that some disks take for one are found, in case and in the form of accents', () => {
+it('sameNames finds names that some disks treat as one, by case and by the form of accents', () => {
   const same = sameNames(['A.txt', 'b', 'a.txt', 'é', 'e\u0301', 'a/B', 'A/b'])
   expect([...same]).toEqual([
     ['a.txt', 'A.txt'],

@@ -67,7 +67,7 @@ describe('a path', () => {
 })
 
 describe('a locker of another owner', () => {
-  it('ADD-16 has no name in list_lockers, even if its tag is the name of an own one', async () => {
+  it("ADD-16 has no name in list_lockers, even if its tag is the name of one of the user's lockers", async () => {
     const { market } = shop
     const [own, theirs] = [market.solana(), market.solana(1)].map(({ signer }) => market.client({ signer }))
     const paid = (payer: number) => seedReceipt(market.gateway.context, { owner: DEMO_PAYERS[payer]!.address })
@@ -92,7 +92,7 @@ describe('a URL', () => {
   })
 })
 
-it('ADD-60 overwrite: false keeps the file that is there, whichever way the new one comes', async () => {
+it('ADD-60 overwrite: false keeps an existing file, with every way to upload', async () => {
   const taken = { filename: 'taken.txt', overwrite: false }
   const write = (text: string) => server.ask('write_text', { receipt_id, ...taken, text })
   expect((await write('first')).isError).toBeFalsy()
@@ -102,7 +102,7 @@ it('ADD-60 overwrite: false keeps the file that is there, whichever way the new 
   expect(await server.call('read_file', { receipt_id, filename: 'taken.txt' })).toMatchObject({ text: 'first' })
 })
 
-it('ERR-29 FILE-31 an error of an upload says which layer failed: this server or the gateway', async () => {
+it('ERR-29 FILE-31 an upload error names the layer that failed: this server or the gateway', async () => {
   const layerOf = async (asked: Promise<{ _meta?: Record<string, unknown> | undefined }>) =>
     (await asked)._meta?.['svc/error'] as { details?: object }
   const advice = { recovery_hint: expect.any(String), next_best_method: expect.any(String) }

@@ -11,7 +11,7 @@ const shop = forAllTests(() => openShop())
 
 interface Ending {
   when: string
-  /** The request at which the server is killed. `count` says which matching one, `stall` whether it still arrives. */
+  /** The request at which the server is killed. `count` selects a matching request, and `stall` decides whether it still arrives. */
   request: RegExp
   count?: number
   stall: 'request' | 'answer'

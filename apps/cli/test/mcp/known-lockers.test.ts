@@ -5,7 +5,7 @@ import { startServer, useDesk } from './client.ts'
 
 const desk = useDesk()
 
-it('ADD-16 list_lockers without a key lists what the command line remembers of this gateway', async () => {
+it('ADD-16 list_lockers without a key lists the lockers of this gateway that the command line remembers', async () => {
   const state = join(desk.root, '..', 'remembered')
   await mkdir(join(state, 'lockers'), { recursive: true })
   const remember = (digit: string, text: string) =>

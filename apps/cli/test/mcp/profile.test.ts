@@ -9,7 +9,7 @@ import { useShop } from './shop.ts'
 const shop = useShop()
 const home = useHome()
 
-it('ADD-16 PAY-51 has the settings, wallet, lockers, payments and pinned keys of the profile', async () => {
+it('ADD-16 PAY-51 svc mcp uses the settings, wallet, lockers, payments and pinned keys of the profile', async () => {
   const { SVC_WALLET = '', SVC_GATEWAY = '', SVC_PRIMARY_RPC = '' } = await shop.variables('solana')
   await home.ok('config', 'set', 'gateway', SVC_GATEWAY)
   await home.ok('config', 'set', 'primary-rpc', SVC_PRIMARY_RPC)
@@ -29,7 +29,7 @@ it('ADD-16 PAY-51 has the settings, wallet, lockers, payments and pinned keys of
   await server.stop()
 })
 
-it('T-197 spends from no wallet that the user has not named', async () => {
+it('T-197 svc mcp never spends from a wallet that the user has not named', async () => {
   const { SVC_WALLET = '' } = await shop.variables('solana')
   await home.ok('config', 'unset', 'wallet')
   await mkdir(home.path('.config/solana'), { recursive: true })
@@ -39,7 +39,7 @@ it('T-197 spends from no wallet that the user has not named', async () => {
   expect((await settingsIn(home.env, home.folder)).key).toBeNull()
 })
 
-it('T-197 never reads the keys of any profile for a model', async () => {
+it('T-197 svc mcp never reads the keys of any profile for a model', async () => {
   const { secrets } = await settingsIn({ ...home.env, SVC_MCP_STATE: home.path('state') }, home.folder)
   expect(secrets).toEqual([home.path('state'), home.path('config/svc')])
 })

@@ -37,7 +37,7 @@ describe('the root', () => {
     expect(await root.mayRead(join(home, 'notes.txt'))).toBe(false)
   })
 
-  it('T-197 is not implied by the home folder where HOME is a link to it', async () => {
+  it('T-197 is not implied by the home folder when HOME is a link to it', async () => {
     expect((await rootIn(home, { HOME: join(desk.folder, 'link-to-home') })).folder).toBeNull()
   })
 
@@ -47,7 +47,7 @@ describe('the root', () => {
     await (await root.open('plan.txt')).close()
   })
 
-  it('is the folder that SVC_MCP_ROOT names, also if that is the home folder', async () => {
+  it('is the folder that SVC_MCP_ROOT names, even the home folder', async () => {
     const root = await rootIn('/', { SVC_MCP_ROOT: home })
     expect(root.folder).toBe(await realpath(home))
     await (await root.open('notes.txt')).close()
@@ -56,7 +56,7 @@ describe('the root', () => {
   it.each([
     ['missing', /^SVC_MCP_ROOT: \S+\/missing does not exist$/],
     ['users/me/notes.txt', /^SVC_MCP_ROOT: \S+\/notes\.txt is not a folder$/],
-  ])('CFG-01 is refused in one line at start if SVC_MCP_ROOT is %s', async (path, words) => {
+  ])('CFG-01 is rejected in one line at start if SVC_MCP_ROOT is %s', async (path, words) => {
     const SVC_MCP_ROOT = join(desk.folder, path)
     await expect(rootIn('/', { SVC_MCP_ROOT })).rejects.toMatchObject({
       name: 'Failure',
@@ -66,7 +66,7 @@ describe('the root', () => {
 })
 
 describe('a server without a root', () => {
-  it('T-197 refuses paths, says why in its help and log, and serves all other tools', async () => {
+  it('T-197 rejects paths, explains it in its help and log, and serves all other tools', async () => {
     const SVC_WALLET = await desk.keyFile('key', '22'.repeat(32))
     // Runs in its home folder.
     const variables = { SVC_MCP_ROOT: '', SVC_WALLET, SVC_GATEWAY: 'http://127.0.0.1:9' }

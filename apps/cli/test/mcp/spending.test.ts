@@ -18,7 +18,7 @@ const fresh = (variables: Record<string, string> = {}) => ({
 const start = (variables?: Record<string, string>) => shop.start('memory', 'solana', fresh(variables))
 const usdc = () => shop.market.treasury('USDC')
 
-/** Asks for a hundred times the price, in both amounts. */
+/** The leg at a hundred times the price, in both amounts. */
 function dearer({ amount, extra, ...leg }: PaymentLeg): PaymentLeg {
   const more = `${amount}00`
   return { ...leg, amount: more, extra: { ...extra, human_amount: amountText(BigInt(more), extra.decimals) } }
@@ -62,7 +62,7 @@ describe('the spending limits', () => {
     expect((await shop.market.treasury('SOL')) > before).toBe(true)
   })
 
-  it('take the asset in any case, and list what can be paid with for one that is not accepted', async () => {
+  it('accept the asset in any case, and list the accepted assets when it is unknown', async () => {
     const server = await start()
     const order = { units: 1, intent: 'in lower case' }
     expect(await server.call('buy', { ...order, asset: 'usdc' })).toMatchObject({ paid: { asset: 'USDC' } })
@@ -92,7 +92,7 @@ describe('the spending limits', () => {
     expect(await shop.market.treasury('USDC')).toBe(before)
   })
 
-  it('apply when the gateway raises the price or swaps the token', async () => {
+  it('apply even if the gateway raises the price or swaps the token', async () => {
     const { proxy } = shop.market
     const server = await start()
     const codeWith = async (change: (leg: PaymentLeg) => PaymentLeg) => {

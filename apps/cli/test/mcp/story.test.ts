@@ -15,7 +15,7 @@ describe.each<[TransportName, Chain, 'USDC' | 'USDC on EVM']>([
     server = await shop.start(transport, chain)
   })
 
-  /** What the treasury gains meanwhile. */
+  /** The amount that the treasury receives while `work` runs. */
   async function gain(work: () => Promise<unknown>): Promise<bigint> {
     const before = await shop.market.treasury(held)
     await work()
@@ -140,7 +140,7 @@ describe('the files of a locker', () => {
     await expect(server.client.readResource({ uri })).rejects.toThrow('FILE_NOT_FOUND')
   })
 
-  it('are not read as text where they are none, or too large for a conversation', async () => {
+  it('are not read as text when they are binary, or too large for a conversation', async () => {
     const bytes = { 'image.png': Buffer.from([0x89, 0x50, 0xff]), 'long.txt': Buffer.alloc(256 * 1024 + 1, 'a') }
     for (const [name, content] of Object.entries(bytes)) {
       await writeFile(join(shop.desk.root, name), content)

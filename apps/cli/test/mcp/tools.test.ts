@@ -62,7 +62,7 @@ describe('the listing', () => {
     }
   })
 
-  it('T-197 names every tool that pays wherever it says what costs money', async () => {
+  it('T-197 names every paying tool wherever it lists what costs money', async () => {
     const { tools } = await server.client.listTools()
     const paying = tools.filter(({ description }) => description?.includes('SPENDS REAL MONEY'))
     expect(paying.map(({ name }) => name)).toEqual(PAYING)
@@ -77,7 +77,7 @@ describe('the listing', () => {
     for (const name of PAYING) expect(server.client.getInstructions()).toMatch(new RegExp(`${name} \\(spends money\\)`))
   })
 
-  it('T-197 says that the limit for a purchase is below the price of a subscription, and what raises it', async () => {
+  it('T-197 explains that a subscription costs more than the purchase limit, and how to raise the limit', async () => {
     const { contents } = await server.client.readResource({ uri: 'svc://help' })
     const { text } = contents[0] as { text: string }
     expect(text).toMatch(/subscribe.*\$5.*SVC_MCP_MAX_USD.*SVC_MCP_MAX_USD_PER_DAY/s)
@@ -161,7 +161,7 @@ describe('verify with a log', () => {
     return { log, facts: Object.fromEntries(facts.map(({ fact, value }) => [fact, value])) }
   }
 
-  it('LOG-35 checks it by a policy, and says which witnesses vouch and when', async () => {
+  it('LOG-35 checks it by a policy, and names the witnesses with their times', async () => {
     const { log, facts } = await verified({ path: 'log.json', policy: 'log.policy' })
     expect(facts).toMatchObject({ log_included: 'passed', log_cosigned: 'passed', log_anchored: 'unavailable' })
     expect(log).toMatchObject({
@@ -190,7 +190,7 @@ describe('verify with a log', () => {
     [{ policy: '../state' }, 'path_outside_root', /state/],
     [{ policy: 'none.policy' }, 'path_unreadable', /none/],
     [{ log_keys: ['gateway.example'] }, 'bad_policy', /a key is written as/],
-  ])('LOG-35 refuses %j', async (given, code, why) => {
+  ])('LOG-35 rejects %j', async (given, code, why) => {
     const result = await server.ask('verify', { path: 'log.json', ...given })
     expect(codeOf(result)).toBe(code)
     expect(textOf(result)).toMatch(why)
@@ -216,7 +216,7 @@ describe('explain', () => {
     expect(
       paying.filter((next) => !/with the same intent|tell the user|ask the user|do not sign another/.test(next)),
     ).toEqual([])
-    // The guide speaks to buyers, too: a code whose advice is to pay has other advice for tools.
+    // The guide also addresses buyers: a code whose advice is to pay has other advice for tools.
     const buying = guide.filter(([code, next]) => !adviceOn(TOOL_ADVICE, code!) && /\b(?:buy|pay)\b/i.test(next!))
     expect(buying).toEqual([])
     expect(TOOL_ADVICE.locker_not_found).toContain('`list_lockers`')

@@ -36,13 +36,13 @@ async function factsOf(input: object, by = server): Promise<Record<string, strin
   return Object.fromEntries((facts as { fact: string; value: string }[]).map(({ fact, value }) => [fact, value]))
 }
 
-const HOLDS = { merkle_root_matches: 'passed', signature_valid: 'passed', key_pinned: 'passed' }
+const VALID = { merkle_root_matches: 'passed', signature_valid: 'passed', key_pinned: 'passed' }
 
 describe('a bundle', () => {
   it('is verified from a file, with or without a folder of files, and from its URL at the gateway', async () => {
-    expect(await factsOf({ path: 'bundle.json' })).toMatchObject({ ...HOLDS, files_match: 'not_checked' })
-    expect(await factsOf({ path: 'bundle.json', folder: 'files' })).toMatchObject({ ...HOLDS, files_match: 'passed' })
-    expect(await factsOf({ url: bundleUrl() })).toMatchObject(HOLDS)
+    expect(await factsOf({ path: 'bundle.json' })).toMatchObject({ ...VALID, files_match: 'not_checked' })
+    expect(await factsOf({ path: 'bundle.json', folder: 'files' })).toMatchObject({ ...VALID, files_match: 'passed' })
+    expect(await factsOf({ url: bundleUrl() })).toMatchObject(VALID)
     const { facts, verdict } = await server.call('verify', { path: 'bundle.json' })
     expect(verdict).toBe('verified')
     for (const { fact, value, why, means } of facts as Record<string, string | null>[]) {
@@ -82,15 +82,15 @@ describe('a bundle', () => {
     },
   )
 
-  it('DSSE-09 that is too long for an envelope is verified as it comes', async () => {
+  it('DSSE-09 that is too long for an envelope is verified as a stream', async () => {
     await write(
       'long.json',
       bundle.replace(/"files": ?\[/, (list) => list + ' '.repeat(1_100_000)),
     )
-    expect(await factsOf({ path: 'long.json' })).toMatchObject(HOLDS)
+    expect(await factsOf({ path: 'long.json' })).toMatchObject(VALID)
   })
 
-  it('that was altered fails only the facts that no longer hold, and one that is none is refused', async () => {
+  it('that was altered fails only the affected facts, and a file that is no bundle is rejected', async () => {
     await write('changed.json', bundle.replace('"a.txt"', '"A.txt"'))
     const { failed, verdict } = await server.call('verify', { path: 'changed.json' })
     expect([verdict, failed]).toEqual(['failed', expect.arrayContaining(['merkle_root_matches'])])
@@ -119,7 +119,7 @@ describe('a bundle', () => {
     if (link === 'extra.txt') expect(textOf(result)).toContain('not in the bundle: "extra.txt"')
   })
 
-  it('leaves key_pinned unchecked if no key is pinned, and fails if another one is', async () => {
+  it('leaves key_pinned unchecked if no key is pinned, and fails if another key is pinned', async () => {
     const withKey = async (SVC_KEYS: string, input: object) =>
       factsOf(input, await shop.start('memory', null, { SVC_KEYS }))
     expect(await withKey('', { path: 'bundle.json' })).toMatchObject({ key_pinned: 'not_checked' })
@@ -144,7 +144,7 @@ describe('a receipt', () => {
   it.each<[string, RegExp, Parameters<FaultyProxy['always']>[1], object]>([
     ['was altered', RECEIPTS, altered, { receipt_signed: 'failed', bundle_names_receipt: 'not_checked' }],
     [
-      'names no proof, as older ones',
+      'names no proof, like older receipts',
       RECEIPTS,
       older,
       { receipt_signed: 'passed', bundle_names_receipt: 'not_checked' },
@@ -157,7 +157,7 @@ describe('a receipt', () => {
       { payment_on_chain: 'unavailable' },
     ],
     [
-      'comes with the bundle of another one',
+      'comes with the bundle of another receipt',
       /evidence-bundle/,
       { lie: (body) => ({ ...body, receipt_id: OTHER }) },
       { bundle_names_receipt: 'failed' },
@@ -172,7 +172,7 @@ describe('a receipt', () => {
     expect(verified).toMatchObject({ failed: [], statement: { sequence: 1 } })
     const fields = ['receipt_id', 'network', 'verification', 'signing_keys', 'how_to_verify']
     expect(verified.unchecked).toEqual(fields)
-    expect(await factsOf({ receipt_id })).toMatchObject({ ...HOLDS, bundle_names_receipt: 'passed' })
+    expect(await factsOf({ receipt_id })).toMatchObject({ ...VALID, bundle_names_receipt: 'passed' })
     expect(codeOf(await server.ask('verify', { receipt_id, sequence: 9 }))).toBe('statement_not_found')
   })
 })

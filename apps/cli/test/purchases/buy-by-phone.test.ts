@@ -1,4 +1,4 @@
-// Purchases that a wallet on a phone pays, by the QR code.
+// Purchases that a wallet on a phone pays through a QR code.
 
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { paySolanaPayUrl } from '@svc/devnet/solana-pay-wallet'
@@ -25,7 +25,7 @@ interface Shown {
   expires_at: string
 }
 
-/** Starts `svc buy --qr`, and resolves when it has shown what to pay. */
+/** Starts `svc buy --qr`, and resolves when it has shown the payment. */
 async function begin(args: string[], now = Date.now) {
   const { host, stdout, stderr } = testHost(home.env)
   const controller = new AbortController()
@@ -49,7 +49,7 @@ const pay = (url: string, payer = 0) => paySolanaPayUrl(market.chains.primary.ur
 
 describe('svc buy --qr', () => {
   it.each(['SOL', 'USDC'])(
-    'PAY-51 finds and confirms what a stock Solana Pay wallet pays in %s',
+    'PAY-51 finds and confirms the payment of a stock Solana Pay wallet in %s',
     { tags: ['nightly'] },
     async (asset) => {
       const purchase = await begin(['--asset', asset, '--name', `phone ${asset}`])
@@ -62,11 +62,11 @@ describe('svc buy --qr', () => {
       })
       expect(opened).toBe(true)
       expect(await home.svc(['ls', '-l', receipt_id])).toMatchObject({ exitCode: 0 })
-      expect(await home.svc(['buy', '--qr', '--name', `phone ${asset}`])).toMatchObject(exits(2, 'is already bought'))
+      expect(await home.svc(['buy', '--qr', '--name', `phone ${asset}`])).toMatchObject(exits(2, 'already bought'))
     },
   )
 
-  it('PAY-51 PAY-52 goes on after an interruption, also when it was paid meanwhile', async () => {
+  it('PAY-51 PAY-52 resumes after an interruption, even if it was paid in the meantime', async () => {
     const first = await begin(['--asset', 'SOL', '--name', 'resumed'])
     first.interrupt()
     expect(await first.ended).toBe(130)
@@ -81,7 +81,7 @@ describe('svc buy --qr', () => {
     expect([exitCode, bought?.receipt.tx_hash, bought?.opened]).toEqual([0, tx, false])
   })
 
-  it('PAY-51 PAY-52 finds what was paid for an earlier code, also after it has shown a newer one', {
+  it('PAY-51 PAY-52 finds a payment for an earlier code after it has shown a newer one', {
     tags: ['nightly'],
   }, async () => {
     const args = ['--asset', 'SOL', '--name', 'paid late']
@@ -95,7 +95,7 @@ describe('svc buy --qr', () => {
     expect((await second.bought()).receipt.tx_hash).toBe(tx)
   })
 
-  it('PAY-52 one name is one order, within --max, and is paid once: by phone or from this machine', {
+  it('PAY-52 a name belongs to one order, within --max, and is paid once: by phone or from this machine', {
     tags: ['nightly'],
   }, async () => {
     const order = ['--asset', 'SOL', '--name', 'one order']
@@ -115,7 +115,7 @@ describe('svc buy --qr', () => {
     expect(await home.svc(['buy', '--qr', '--yes', ...here])).toMatchObject(exits(2, 'without --qr'))
   })
 
-  it('T-59 shows no code for EVM wallets, whose payment anybody could claim', async () => {
+  it('T-59 shows no code for EVM wallets, whose payment anyone could claim', async () => {
     expect(await home.svc(['buy', '--qr', '--yes', '--asset', 'MON'])).toMatchObject({
       exitCode: 1,
       stdout: '',
@@ -123,7 +123,7 @@ describe('svc buy --qr', () => {
     })
   })
 
-  it('PAY-51 asks before it shows a code of a development gateway, which a real wallet would pay for nothing', async () => {
+  it('PAY-51 asks before it shows a code of a development gateway, because a real payment would be lost', async () => {
     expect(await home.svc(['buy', '--qr'], { stdin: 'n\n', isTerminal: true })).toMatchObject(
       exits(1, 'a payment from a real wallet is lost'),
     )

@@ -36,7 +36,7 @@ describe('svc quote', () => {
     expect(jsonDocument<Quote>((await home.svc(['quote', '--json', '--asset', 'usdt'])).stdout).accepts).toHaveLength(1)
   })
 
-  it('PAY-01 counts a folder as put would take it, and says how many units it needs', async () => {
+  it('PAY-01 counts a folder as put would upload it, and shows how many units it needs', async () => {
     const files = { '0.txt': 'abc', '1.txt': 'abc', '2.txt': 'abc', 'big.tmp': 'left out' }
     const folder = await home.write('to-keep', files)
     const { stdout, stderr } = await home.svc(['quote', folder, '--exclude', '*.tmp'])
@@ -72,7 +72,7 @@ describe('svc buy', () => {
     expect([nothing, paid]).toEqual([0n, 250_000n])
   })
 
-  it('T-67 ADD-16 rejects a name or tags that the locker could not keep, before any request', async () => {
+  it('T-67 ADD-16 rejects a name or tags that the gateway would refuse, before any request', async () => {
     const tags = Array.from({ length: 32 }, (_, i) => `tag-${i}`).join(',')
     for (const [args, why] of [
       [['buy', '--name=a/b'], '1 to 59 letters'],
@@ -85,7 +85,7 @@ describe('svc buy', () => {
     expect(market.proxy.seen).toEqual([])
   })
 
-  it('PAY-52 goes on with a purchase under a name that is not allowed any more', async () => {
+  it('PAY-52 resumes a purchase under a name that is no longer allowed', async () => {
     const { signer, wallet } = market.solana()
     const journal = fileJournal(home.path('config', 'svc', 'journal'))
     const client = market.client({ signer, journal, baseUrl: market.proxy.url })
@@ -120,7 +120,7 @@ describe('svc buy', () => {
     ).toBe(250_000n)
   })
 
-  it('T-46 shows the most that the network may charge before it asks', async () => {
+  it('T-46 shows the highest possible network fee before it asks', async () => {
     const fee = async (asset: string) => {
       const { stderr } = await home.svc(['buy', '--asset', asset], { stdin: 'n\n', isTerminal: true })
       return /^fee +at most ([\d.]+ \w+) to the network/m.exec(stderr)?.[1]
@@ -129,7 +129,7 @@ describe('svc buy', () => {
     expect(await fee('SOL')).toBe('0.000005 SOL')
   })
 
-  it('T-46 pays no network fee with --yes that nobody would expect', async () => {
+  it('T-46 rejects an unusual network fee with --yes', async () => {
     const node = await startFaultyProxy(market.chains.evm.url)
     const dear = (answer: { result: { baseFeePerGas?: string } | string }) =>
       typeof answer.result === 'object' && answer.result.baseFeePerGas

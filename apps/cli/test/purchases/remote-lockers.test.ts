@@ -1,4 +1,4 @@
-// A machine that knows nothing but the wallet.
+// A machine that has only the wallet.
 
 import { readFile, writeFile } from 'node:fs/promises'
 import { seedReceipt } from '@svc/devnet/services/seed-lockers'
@@ -26,7 +26,7 @@ const paid = async (tags?: string[]) => {
   if (tags) await testbed.client({ signer: wallet.signer }).provision(receipt_id, { tags })
   return receipt_id
 }
-/** A locker of somebody else, who makes the wallet an operator. */
+/** A locker of another owner, who makes the wallet an operator. */
 const shared = async (owner: Signer, tags: string[]) => {
   const { receipt_id } = await seedReceipt(testbed.gateway.context, { owner: owner.address })
   const locker = await testbed.client({ signer: owner }).provision(receipt_id, { tags })
@@ -37,7 +37,7 @@ const remote = async () => jsonLines<Found>((await home.svc(['lockers', '--remot
 const known = async () => jsonLines<KnownLocker>((await home.svc(['lockers', '--json'])).stdout)
 
 describe('svc lockers --remote', () => {
-  it('ADD-16 finds the lockers of the wallet, names them, and other commands go on with them', async () => {
+  it('ADD-16 finds the lockers of the wallet, and names them for other commands', async () => {
     const photos = await paid(['name:photos'])
     const twin = await paid(['x', 'name:photos'])
     const plain = await paid([])
@@ -52,7 +52,7 @@ describe('svc lockers --remote', () => {
     expect((await remote()).map(({ added }) => added)).toEqual([false, false, false])
   })
 
-  it('ADD-16 STATE-05 shows what was paid but never opened, and how to open it', async () => {
+  it('ADD-16 STATE-05 shows lockers that were paid but never opened, and how to open them', async () => {
     const receipt = await paid()
     const { stdout, stderr } = await home.svc(['lockers', '--remote'])
     expect(stdout).toContain('not opened')
@@ -64,7 +64,7 @@ describe('svc lockers --remote', () => {
     expect(await remote()).toMatchObject([{ receipt_id: receipt, opened: true, name: 'late' }])
   })
 
-  it('ADD-16 never calls a locker of another wallet by the name of an own one', async () => {
+  it("ADD-16 never gives a locker of another wallet the name of one of the user's lockers", async () => {
     const own = await paid(['name:photos'])
     const other = newEd25519()
     const theirs = await shared(other, ['name:photos'])
@@ -79,7 +79,7 @@ describe('svc lockers --remote', () => {
     expect(await testbed.client({ signer: other }).metadata(lockerOf(theirs))).toMatchObject({ file_count: 0 })
   })
 
-  it('ADD-16 signs for a locker of others that the user has added, also where a second wallet owns other lockers', async () => {
+  it('ADD-16 signs for a locker of another owner that the user has added, even with a second wallet', async () => {
     const theirs = await shared(newEd25519(), ['name:theirs'])
     expect(await remote()).toMatchObject([{ role: 'operator', name: null, added: false }])
     await home.svc(['lockers', 'add', theirs, '--name', 'team'])
@@ -88,13 +88,13 @@ describe('svc lockers --remote', () => {
     expect(await home.svc(['ls', '-l', 'team'], { env: { SVC_EVM_KEY } })).toMatchObject({ exitCode: 0 })
   })
 
-  it('ADD-16 takes the names of others that 1.1.0 remembered for none until the user adds them', async () => {
+  it("ADD-16 ignores names of other owners' lockers that 1.1.0 remembered until the user adds them", async () => {
     const own = await paid(['name:photos'])
     const theirs = await shared(newEd25519(), ['name:photos'])
     await home.svc(['lockers', 'add', theirs, '--name', 'photos'])
     const file = home.path('config', 'svc', 'lockers', `${theirs}.json`)
     const before = JSON.parse(await readFile(file, 'utf8'))
-    await writeFile(file, JSON.stringify({ ...before, owner: 'somebody', operator: wallet.signer.address }))
+    await writeFile(file, JSON.stringify({ ...before, owner: 'someone', operator: wallet.signer.address }))
     const ls = await home.svc(['ls', '-l', 'photos'])
     expect(ls).toMatchObject(exits(2, `svc lockers add ${theirs} --name NAME`))
     expect((await home.svc(['ls', '-l', theirs])).exitCode).toBe(0)
@@ -107,7 +107,7 @@ describe('svc lockers --remote', () => {
     expect((await home.svc(['ls', '-l', 'team'])).exitCode).toBe(0)
   })
 
-  it('ADD-16 takes no name that would mislead a command or the terminal', async () => {
+  it('ADD-16 rejects names that would mislead a command or the terminal', async () => {
     const victim = await paid(['name:kept'])
     await home.svc(['lockers', 'add', victim, '--name', 'mine'])
     for (const name of [victim, '\u001b[2Jx', '-rf', 'mine']) await paid([`name:${name}`])
@@ -127,14 +127,14 @@ describe('svc lockers --remote', () => {
     expect(await remote()).toMatchObject([{ name: null, added: false, known_at: 'https://other.example' }])
   })
 
-  it('ADD-16 PAY-52 a name that was bought on the lost machine is not bought again', async () => {
+  it('ADD-16 PAY-52 does not buy a name again that was bought on a lost machine', async () => {
     await paid(['name:photos'])
     await remote()
     const { exitCode, stderr } = await home.svc(['buy', '--name', 'photos', '--asset', 'USDC', '--yes'])
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining('the locker photos already exists')])
   })
 
-  it('ADD-16 reports that there is nothing, no wallet, or an older gateway', async () => {
+  it('ADD-16 reports that there is no locker, no wallet, or an older gateway', async () => {
     expect((await home.svc(['lockers', '--remote'])).stderr).toContain('owns and operates no locker')
     const env = { XDG_CONFIG_HOME: home.path('empty') }
     expect(await home.svc(['lockers', '--remote'], { env })).toMatchObject(exits(2, 'needs a wallet'))
@@ -147,7 +147,7 @@ describe('svc lockers --remote', () => {
 })
 
 describe('svc provision', () => {
-  it('LOCK-09 keeps the name that the locker has here, or was bought under', async () => {
+  it('LOCK-09 keeps the local name of the locker, or the name of its purchase', async () => {
     const receipt = await paid()
     await home.svc(['provision', receipt, '--name', 'first'])
     await home.svc(['provision', receipt])

@@ -1,4 +1,4 @@
-// What was bought and what is used of it, and paying for more.
+// Usage and renewal of lockers.
 
 import { writable } from '@svc/devnet/writable'
 import type { LockerUsage } from '@svc/sdk'
@@ -33,7 +33,7 @@ async function change(locker: string, values: { expires_at?: string; terms?: str
 const inDays = (days: number) => `${new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 19)}Z`
 
 describe('svc status', () => {
-  it('LOCK-14 T-56 shows until when, what is used of what, the price paid and the next anchor', async () => {
+  it('LOCK-14 T-56 shows the end, the usage of each limit, the price paid and the next anchor', async () => {
     const { stdout, stderr } = await home.ok('status', 'photos')
     expect(stdout).toMatch(/^locker +locker_\w+ \(photos\)$/m)
     expect(stdout).toMatch(/^until +20\d\d-\d\d-\d\d \d\d:\d\d, 36[45] days left$/m)
@@ -59,7 +59,7 @@ describe('svc status', () => {
     }
   })
 
-  it('T-56 warns from 30 days before the end, and says what to do', async () => {
+  it('T-56 warns from 30 days before the end, with the next step', async () => {
     await change('music', { expires_at: inDays(29.5) })
     const { stderr } = await home.svc(['status', 'music'])
     expect(stderr).toMatch(/warning: music expires in 29 days: `svc renew music` extends it/)
@@ -70,7 +70,7 @@ describe('svc status', () => {
     expect(warnings).toEqual([includes('has expired')])
   })
 
-  it('T-56 warns from 80 % of what was bought', async () => {
+  it('T-56 warns from 80 % of each limit', async () => {
     const used = { bytes: { used: 80, bought: 100 }, files: { used: 790, bought: 1000 } }
     const locker = { name: 'photos', receipt_id: '', locker_id: '', owner: null }
     expect(usageWarnings(locker, { ...(await statusOf('photos')), ...used }, Date.now())).toEqual([
@@ -84,7 +84,7 @@ describe('svc status', () => {
     ['2026-11-19T12:00:00Z', '2 days left'],
     ['2026-11-18T23:59:59Z', '23 hours left'],
     ['2026-11-16T00:00:00Z', 'expired 2 days ago'],
-  ])('T-56 says of the time until %s: %s', (expires_at, text) => {
+  ])('T-56 shows the time until %s as %s', (expires_at, text) => {
     expect(untilText({ expires_at }, Date.parse('2026-11-18T00:00:00Z'))).toContain(text)
   })
 })
@@ -92,7 +92,7 @@ describe('svc status', () => {
 describe('svc renew', () => {
   const YEAR_MS = 365 * 86_400_000
 
-  it('ADD-17 PAY-51 shows what the locker will have and asks; "no" pays nothing, "yes" extends it', {
+  it('ADD-17 PAY-51 shows the terms after the renewal and asks; "no" pays nothing, "yes" extends it', {
     tags: ['nightly'],
   }, async () => {
     await buy('renewed')

@@ -21,7 +21,7 @@ describe('svc s3 credentials', () => {
     })
   })
 
-  it('ADD-42 write unless told otherwise, in the folder that was named', async () => {
+  it('ADD-42 allow writing by default, within the given folder', async () => {
     const given = async (...args: string[]) =>
       jsonDocument<S3Credentials>((await svc('credentials', '--format', 'json', ...args)).stdout)
     expect(await given()).toMatchObject({ access: 'write', prefix: '', endpoint: endpoint() })
@@ -43,7 +43,7 @@ describe('svc s3 credentials', () => {
     ])
   })
 
-  it('T-95 ADD-42 without a format show how to set clients up, and no secret', async () => {
+  it('T-95 ADD-42 without a format show how to set up clients, and no secret', async () => {
     const { stdout, stderr } = await svc('credentials', '--prefix', "it's/")
     expect(stdout).not.toMatch(/SVCS|SessionToken/)
     expect(stderr).toBe('')
@@ -52,7 +52,7 @@ describe('svc s3 credentials', () => {
     )
     expect(stdout).toContain(`--prefix 'it'\\''s/'`)
     expect(stdout).toContain(`endpoint_url = ${endpoint()}`)
-    // Older releases of both take the endpoint from no profile and no variable.
+    // Older releases of both read the endpoint from neither a profile nor a variable.
     const named = [
       `aws --profile svc --endpoint-url ${endpoint()} s3 ls`,
       `.client('s3', endpoint_url="${endpoint()}")`,
@@ -60,7 +60,7 @@ describe('svc s3 credentials', () => {
     for (const client of [...named, 'rclone ls', 'restic', 's3fs']) expect(stdout).toContain(client)
   })
 
-  it('ADD-42 open all lockers of the wallet when they are asked for so', async () => {
+  it('ADD-42 open all lockers of the wallet with --all', async () => {
     const { stdout } = await svc('credentials', '--all')
     expect(stdout).toMatch(/^credential_process = svc s3 credentials --gateway \S+ --all .*--format process$/m)
     expect(stdout).toContain('svc s3 keys new NAME --all')
@@ -99,7 +99,7 @@ describe('svc s3 keys', () => {
     expect(stdout).not.toContain(secret as string)
     expect(jsonLines<S3Key>((await keys('list', '--json')).stdout)).toMatchObject([{ name: 'backup' }])
     await keys('revoke', id)
-    expect((await keys()).stderr).toContain('None')
+    expect((await keys()).stderr).toContain('No keys yet')
     expect(await home.svc(['s3', 'keys', 'revoke', id, ...locker])).toMatchObject({ exitCode: 1 })
     const read = jsonDocument<NewS3Key>((await keys('new', 'reader', '--read-only', '--json')).stdout)
     expect(read).toMatchObject({ access: 'read', prefix: '' })
@@ -121,13 +121,13 @@ describe('svc s3 keys', () => {
     expect(await home.svc(['s3', 'keys', 'new', 'x', '--all', '--prefix', 'a'])).toMatchObject({ exitCode: 2 })
   })
 
-  it('T-95 a name that would control the terminal is shown as what it is', async () => {
+  it('T-95 a name that would control the terminal is shown escaped', async () => {
     await svc('keys', 'new', '\u001b[2Jboo')
     expect((await svc('keys')).stdout).not.toContain('\u001b')
   })
 })
 
-it('T-95 a text is one word of a shell, whatever it holds', () => {
+it('T-95 shellWord quotes any text as one shell word', () => {
   expect(shellWord('https://a.example:1/s3')).toBe('https://a.example:1/s3')
   expect(shellWord('a b')).toBe("'a b'")
   expect(shellWord("'; reboot #")).toBe(`''\\''; reboot #'`)

@@ -39,7 +39,7 @@ describe('settings', () => {
     ['ftp://a.example', 'not the address'],
     ['gateway', 'not the address'],
     ['https://me:secret@a.example', 'must not contain a password'],
-  ])('reject %s as a gateway with exit code 2', async (url, why) => {
+  ])('reject %s as the address of a gateway with exit code 2', async (url, why) => {
     const { exitCode, stderr } = await home.svc(['config', 'set', 'gateway', url])
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining(why)])
     expect(stderr).not.toContain('secret')

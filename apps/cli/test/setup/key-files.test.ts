@@ -1,4 +1,4 @@
-// Private keys as files hold them: keypairs, hex, keystores of EVM wallets.
+// The file formats of private keys: keypairs, hex, keystores of EVM wallets.
 
 import { problemWith } from '@svc/devnet/properties/made-up-input'
 import { accepted, json, must, text } from '@svc/devnet/properties/rules'
@@ -9,7 +9,7 @@ import { parseKeySeed } from '@svc/service/program/keys'
 import { expect, it } from 'vitest'
 
 const PASSWORD = 'password'
-/** Of the version-3 keystore definition, with fewer rounds. */
+/** The example of the version-3 keystore definition, with fewer rounds. */
 const KEYSTORE = {
   version: 3,
   crypto: {
@@ -27,7 +27,7 @@ const KEYSTORE = {
   },
 }
 
-it('T-129 no made-up input breaks the rules of key files', async () => {
+it('T-129 no generated input breaks the rules of key files', async () => {
   const seed = new Uint8Array(32).fill(9)
   const pair = Buffer.concat([seed, ed25519Signer(seed).publicKey])
   expect(
@@ -56,13 +56,13 @@ it('T-129 no made-up input breaks the rules of key files', async () => {
 function checkKey(content: string): void {
   const key = accepted(KeyFileError, () => parseKey(content, 'a file'))
   const ownSeed = parseKeySeed(content)
-  if (key?.namespace === 'solana') must(ownSeed !== null, 'services refuse a keypair that the client takes')
+  if (key?.namespace === 'solana') must(ownSeed !== null, 'services reject a keypair that the client accepts')
   const isHex = /^\s*(?:0x)?[0-9a-f]*\s*$/i.test(content)
   if (ownSeed === null || isHex) return
   must(key?.signer.address === toBase58(ed25519Signer(ownSeed).publicKey), 'client and services read two keys')
 }
 
-/** What a keystore asks of the processor is the wallet's choice, up to a limit: costly ones are left out. */
+/** The work that a keystore demands. The wallet chooses it, up to a limit: costly keystores are left out. */
 function costOf(keystore: unknown): number {
   const params = (keystore as typeof KEYSTORE | null | undefined)?.crypto?.kdfparams
   const { n = 1, r = 1, p = 1, c = 1 } = { ...(params as Record<string, unknown> | null | undefined) }

@@ -28,7 +28,7 @@ const makeWork = (...more: string[]) =>
   home.svc(['profile', 'new', 'work', '--gateway', 'https://work.example/', ...more])
 
 describe('a profile', () => {
-  it('has its own gateway, wallet, lockers and pinned keys, and the default one stays as it was', async () => {
+  it('has its own gateway, wallet, lockers and pinned keys, and does not change the default profile', async () => {
     const { file, signer } = await newWallet(home.folder, 'work.json')
     expect(await makeWork('--wallet', file)).toMatchObject({ exitCode: 0 })
     await home.svc(['lockers', 'add', RECEIPT, '--name', 'photos'])
@@ -64,7 +64,7 @@ describe('a profile', () => {
     expect(await gateway()).toBe('https://first.example')
   })
 
-  it('that an option names comes before variables, which may be of another gateway and wallet', async () => {
+  it('that an option names takes precedence over variables, which may belong to another gateway and wallet', async () => {
     const { file } = await newWallet(home.folder, 'work.json')
     await makeWork('--wallet', file)
     const env = { SVC_GATEWAY: 'https://variable.example', SVC_EVM_KEY: `0x${'11'.repeat(32)}` }
@@ -105,7 +105,7 @@ describe('a profile', () => {
     expect((await home.svc(['--profile', 'bad', 'whoami'])).exitCode).toBe(2)
   })
 
-  it('is removed after a yes, but never with a wallet in it', async () => {
+  it('is removed after confirmation, but never with a wallet in it', async () => {
     await makeWork()
     await home.svc(['profile', 'use', 'work'])
     expect((await home.svc(['profile', 'rm', 'work'], { stdin: 'n\n', isTerminal: true })).exitCode).toBe(1)

@@ -13,7 +13,7 @@ beforeEach(async () => {
 })
 afterEach(() => home.leave())
 
-interface Kept {
+interface SavedWallet {
   address: string
   file: string
   in_use: boolean
@@ -29,9 +29,9 @@ const ABANDON = `${'abandon '.repeat(11)}about`
 const ABANDON_ADDRESS = 'HAgk14JpMQLgt6rVgv7cBQFJWFto5Dqxi472uT3DKpqk'
 
 describe('svc wallet', () => {
-  it('makes a key that further commands use, and a faucet fills it', async () => {
+  it('creates a key that later commands use, and a faucet fills it', async () => {
     expect(await home.svc(['wallet'])).toMatchObject(exits(2, 'svc wallet new'))
-    const { address, file, in_use } = await json<Kept>(['wallet', 'new'])
+    const { address, file, in_use } = await json<SavedWallet>(['wallet', 'new'])
     expect(in_use).toBe(true)
     expect((await stat(file)).mode & 0o777).toBe(0o600)
     expect(await json(['wallet'])).toMatchObject({ wallets: [{ address, balances: [{ asset: 'SOL', amount: '0' }] }] })
@@ -45,8 +45,8 @@ describe('svc wallet', () => {
     expect(stdout).toMatch(/holds +10 SOL, 100 USDC/)
   })
 
-  it('makes and fills keys of the EVM chain', async () => {
-    const { address } = await json<Kept>(['wallet', 'new', '--evm'])
+  it('creates and fills keys of the EVM chain', async () => {
+    const { address } = await json<SavedWallet>(['wallet', 'new', '--evm'])
     expect(address).toMatch(/^0x[0-9a-f]{40}$/)
     expect(await json(['faucet', 'mon', '2.5'])).toMatchObject({ balances: [{ asset: 'MON', amount: '2.5' }] })
     expect(await home.svc(['faucet', 'mon', '1000000000'])).toMatchObject(exits(2, '999,999,999 at most'))
@@ -55,26 +55,26 @@ describe('svc wallet', () => {
     })
   })
 
-  it('never overwrites a key, and leaves the wallet in use as it is', async () => {
-    const first = await json<Kept>(['wallet', 'new'])
+  it('never overwrites a key, and does not change the wallet in use', async () => {
+    const first = await json<SavedWallet>(['wallet', 'new'])
     const before = await readFile(first.file, 'utf8')
     expect(await home.svc(['wallet', 'new'])).toMatchObject(exits(2, '--out'))
     expect(await readFile(first.file, 'utf8')).toBe(before)
     const out = home.path('second.json')
-    expect(await json<Kept>(['wallet', 'new', '--out', out])).toMatchObject({ file: out, in_use: false })
+    expect(await json<SavedWallet>(['wallet', 'new', '--out', out])).toMatchObject({ file: out, in_use: false })
     expect(await json(['whoami'])).toMatchObject({ wallets: [{ address: first.address }] })
   })
 
   it('imports words from a pipe, and a keypair from a file', async () => {
-    const { file } = await json<Kept>(['wallet', 'import'], { stdin: `${ABANDON}\n` })
+    const { file } = await json<SavedWallet>(['wallet', 'import'], { stdin: `${ABANDON}\n` })
     expect(await json(['whoami'])).toMatchObject({ wallets: [{ address: ABANDON_ADDRESS }] })
     const out = home.path('copy.json')
     expect(await json(['wallet', 'import', file, '--out', out])).toMatchObject({ address: ABANDON_ADDRESS })
-    const evm = await json<Kept>(['wallet', 'import', '--evm'], { stdin: ABANDON })
+    const evm = await json<SavedWallet>(['wallet', 'import', '--evm'], { stdin: ABANDON })
     expect(evm.address).toBe('0x9858effd232b4033e47d90003d41ec34ecaeda94')
   })
 
-  it('imports nothing from what is no key, and never shows it', async () => {
+  it('rejects input that is not a key, and never shows it', async () => {
     const secret = `${ABANDON} secret`
     for (const stdin of ['', secret, '[1,2', '{"version":3}', '0x1234']) {
       const { exitCode, stdout, stderr } = await home.svc(['wallet', 'import'], {
@@ -88,7 +88,7 @@ describe('svc wallet', () => {
     expect(await home.svc(['wallet', 'import', '--path', 'm/x'], { stdin: ABANDON })).toMatchObject({ exitCode: 1 })
   })
 
-  it('says why it does not know a balance, and offers no faucet for real money', async () => {
+  it('explains an unknown balance, and offers no faucet for real chains', async () => {
     await json(['wallet', 'new'])
     const closed = await json(['wallet', '--primary-rpc', 'http://127.0.0.1:9'])
     expect(closed).toMatchObject({ wallets: [{ balances: null, problem: expect.stringContaining('127.0.0.1:9') }] })
@@ -128,7 +128,7 @@ describe('svc doctor', () => {
     expect((await home.svc(['doctor'])).stdout).toMatch(/^✓ svc +version/)
   })
 
-  it('reports a wrong clock, a sick or missing gateway, and a node of another chain', async () => {
+  it('reports a wrong clock, an unhealthy or missing gateway, and a node of another chain', async () => {
     await json(['wallet', 'new'])
     const { proxy, chains } = market
     proxy.always(/health/, { lie: (body) => ({ ...body, time: '2020-01-01T00:00:00Z', version: '9.0.0' }) })

@@ -24,15 +24,15 @@ export async function problemOf(error: unknown): Promise<Problem> {
   if (money === 'may_have_moved' && !(cause instanceof GatewayError)) return { ...about, ...t.unknown }
   if (cause instanceof WalletError) return { ...about, title: t.wallet, text: walletProblem(cause) }
   if (cause instanceof GatewayError) {
-    const said = [sentence(wordsOf(cause)), cause.hint && sentence(cause.hint)].filter(Boolean).join(' ')
+    const message = [sentence(wordsOf(cause)), cause.hint && sentence(cause.hint)].filter(Boolean).join(' ')
     if (cause.code === 'quote_expired')
       return { ...about, title: t.expired.title, text: tx ? t.expiredAfterPaying : t.expired.text }
     if (cause.code === 'tx_not_found') return { ...about, ...t.notFound, money: 'may_have_moved' }
-    return { ...about, title: money === 'moved' ? t.refused : t.gateway, text: said }
+    return { ...about, title: money === 'moved' ? t.refused : t.gateway, text: message }
   }
   if (cause instanceof NoAnswer) return { ...about, ...t.noAnswer }
   if (isShortage(words)) return { ...about, title: t.short.title, text: t.short.text(sentence(words)) }
-  if (/too little time|had ended/.test(words)) return { ...about, ...t.expired }
+  if (/expires too soon/.test(words)) return { ...about, ...t.expired }
   if (/not approved/.test(words)) return { ...about, ...t.changed }
   return { ...about, title: money === 'moved' ? t.refused : t.other, text: sentence(words) }
 }

@@ -54,8 +54,8 @@ function refuse(text: string): void {
 }
 
 /**
- * Only what is public on chain is asked for: no other look-up leads from something public to something that opens
- * files.
+ * Whether the gateway may look it up. Only what is public on chain is: otherwise something public could lead to
+ * something that opens files.
  */
 function isPublished({ kind }: Recognized): boolean {
   return kind === 'transaction' || kind === 'digest'

@@ -6,7 +6,7 @@ interface Tab {
   name: string
   content: ComponentChildren
   /** The tab stays rendered while another tab is shown. */
-  isKept?: boolean
+  staysMounted?: boolean
 }
 
 interface TabsProps {
@@ -47,7 +47,7 @@ export function Tabs({ label, tabs, chosen: given }: TabsProps) {
           </button>
         ))}
       </div>
-      {tabs.map(({ name, content, isKept }, i) => (
+      {tabs.map(({ name, content, staysMounted }, i) => (
         <div
           key={name}
           role="tabpanel"
@@ -55,7 +55,7 @@ export function Tabs({ label, tabs, chosen: given }: TabsProps) {
           aria-labelledby={`${id}-${i}`}
           hidden={i !== chosen.value}
         >
-          {(i === chosen.value || isKept) && content}
+          {(i === chosen.value || staysMounted) && content}
         </div>
       ))}
     </div>

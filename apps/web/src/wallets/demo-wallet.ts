@@ -36,8 +36,8 @@ export const DEMO_WALLETS: readonly FoundWallet[] = (['solana', 'eip155'] as con
 /** The stored secret; tabs that ask at the same time get the same one. */
 async function storedSecret(): Promise<Uint8Array> {
   return navigator.locks.request(STORED, () => {
-    const kept = fromHex(localStorage.getItem(STORED) ?? '', 32)
-    if (kept) return kept
+    const stored = fromHex(localStorage.getItem(STORED) ?? '', 32)
+    if (stored) return stored
     const made = crypto.getRandomValues(new Uint8Array(32))
     localStorage.setItem(STORED, toHex(made))
     return made

@@ -77,7 +77,7 @@ function standardWallet(node: GatewayNode, account: WalletAccount, sign: unknown
     if (!account.chains.includes(chain)) throw refusal(new WalletError('wrong_network'))
     const [sent] = await feature.signAndSendTransaction({ account, transaction, chain }).catch(perhapsSent)
     // The wallet may still have sent a payment.
-    if (!sent) throw new Error('the wallet said nothing about what it sent')
+    if (!sent) throw new Error('the wallet did not report the transaction')
     return sent.signature
   })
 }
@@ -110,7 +110,7 @@ function injectedEvmWallet(node: GatewayNode, wallet: EvmProvider, address: stri
       chainId: hex(request.chainId),
     }
     const tx = await wallet.request({ method: 'eth_sendTransaction', params: [transaction] }).catch(perhapsSent)
-    if (typeof tx !== 'string' || !/^0x[0-9a-f]{64}$/i.test(tx)) throw new Error('the wallet names no transaction')
+    if (typeof tx !== 'string' || !/^0x[0-9a-f]{64}$/i.test(tx)) throw new Error('the wallet returned no transaction')
     return tx.toLowerCase()
   })
 }

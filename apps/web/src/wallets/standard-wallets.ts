@@ -17,9 +17,9 @@ interface ConnectFeature {
 /** Calls back with all wallets, now and whenever one is added or removed. */
 export function watchStandardWallets(onWallets: (wallets: FoundWallet[]) => void): () => void {
   const wallets = getWallets()
-  const tell = () => onWallets(wallets.get().filter(isUsable).map(found))
-  const stops = [wallets.on('register', tell), wallets.on('unregister', tell)]
-  tell()
+  const report = () => onWallets(wallets.get().filter(isUsable).map(found))
+  const stops = [wallets.on('register', report), wallets.on('unregister', report)]
+  report()
   return () => {
     for (const stop of stops) stop()
   }

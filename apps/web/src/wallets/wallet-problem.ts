@@ -5,5 +5,5 @@ import { WalletError, wordsOf } from './wallet.ts'
 export function walletProblem(error: unknown): string {
   if (!(error instanceof WalletError)) return [t.problems.other, wordsOf(error)].filter(Boolean).join(' ')
   const words = error.problem === 'other' ? wordsOf(error.cause) : ''
-  return words ? `${t.problems.other} ${t.said(words)}` : t.problems[error.problem]
+  return words ? `${t.problems.other} ${t.message(words)}` : t.problems[error.problem]
 }

@@ -40,7 +40,7 @@ export async function serveHttp(
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const objection = objectionTo(request.headers, guard)
     if (objection) return refuse(response, objection.status, objection.message)
-    if (URL.parse(request.url ?? '', 'http://server')?.pathname !== PATH) return refuse(response, 404, 'not here')
+    if (URL.parse(request.url ?? '', 'http://server')?.pathname !== PATH) return refuse(response, 404, 'not found')
     const id = request.headers['mcp-session-id']
     if (id === undefined) return begin(request, response)
     const session = sessions.get(String(id))

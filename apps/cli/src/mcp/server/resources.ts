@@ -94,7 +94,7 @@ ${INSTRUCTIONS}
 
 ${wallet}
 Only \`buy\`, \`renew_locker\` and \`subscribe\` pay; all other tools are free. A refusal says whether money has moved.
-What costs more than a limit is refused on every day. \`subscribe\` costs $5 (\`agent_status\` shows the price): with lower
+A purchase above a limit is refused every day. \`subscribe\` costs $5 (\`agent_status\` shows the price): with lower
 limits the user must raise SVC_MCP_MAX_USD and SVC_MCP_MAX_USD_PER_DAY to that and the network's fee.
 
 ## Files

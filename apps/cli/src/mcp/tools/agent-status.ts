@@ -57,7 +57,7 @@ async function one(agent: AgentClient, id: string, all: StatusData, signal: Abor
   const kinds = alerts.slice(-NEWEST).map(({ sequence, kind }) => `${sequence} ${kind}`)
   return {
     text:
-      `${delegation.status}; ${counted(log.length, 'finding')}, all signed and none missing between, ` +
+      `${delegation.status}; ${counted(log.length, 'finding')}, all signed, none missing, ` +
       `${counted(alerts.length, 'alert')}${kinds.length > 0 ? `: ${kinds.join(', ')}` : ''}.`,
     data: { ...all, delegations: [summaryOf(delegation)], log: log.slice(-NEWEST) },
   }

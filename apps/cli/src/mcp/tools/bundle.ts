@@ -5,15 +5,15 @@ import { Refusal } from '../errors.ts'
 import { MAX_TEXT_BYTES } from '../stored-file.ts'
 import { READS, ReceiptId, Sequence, STRICT, tool } from './tool.ts'
 
-/** The name of each format here, and at the gateway. */
+/** The values of `format`, and the gateway's names for them. */
 const FORMATS = { sigstore: 'sigstore-bundle', dsse: 'dsse' } as const satisfies Record<string, DsseFormat>
 
 export const bundle = tool({
   name: 'bundle',
-  title: 'Evidence for other people’s verifiers',
+  title: 'Evidence for other verifiers',
   description:
     'Returns a statement as a Sigstore bundle, or as a DSSE envelope (`format`): an in-toto statement whose subjects ' +
-    'are the files, for cosign and libraries of Sigstore. With `filename` it proves that one file; without, all files ' +
+    'are the files, for cosign and Sigstore libraries. With `filename` it proves that one file; without, all files ' +
     'of a small locker. Its signature is checked here. It does not name the receipt, so it opens no file and may be ' +
     'handed on. Changes nothing.',
   annotations: READS,

@@ -52,10 +52,10 @@ export const getLink = tool({
     const { download_url, content_type, content_hash, size_bytes } = url
     const id = isPublic ? (await client.publicLink(locker, signal)).id : null
     const public_url = id && publicUrl(settings.gateway, id, filename)
-    const forAll =
+    const publicText =
       id === null ? 'The public link is closed.' : `${public_url} does not expire. ${linkOpens(id, receipt_id)}`
     return {
-      text: `${download_url} works for ${urls_expire_in_sec} seconds.${isPublic ? ` ${forAll}` : ''}`,
+      text: `${download_url} works for ${urls_expire_in_sec} seconds.${isPublic ? ` ${publicText}` : ''}`,
       data: {
         filename,
         download_url,

@@ -146,12 +146,12 @@ async function lockerState({ client }: Context, receiptId: string, signal: Abort
   }
 }
 
-const GO_ON = 'Make the same call with the same intent and arguments: it continues, and pays nothing twice.'
+const CONTINUE = 'Make the same call with the same intent and arguments: it continues, and pays nothing twice.'
 const NEXT: Record<State, string> = {
   unknown: 'Nothing is known about it.',
   not_paid: 'Started, but nothing was paid: no payment was made that could still land.',
-  payment_uncertain: `A payment was signed. It may have moved money, or may still do so. ${GO_ON}`,
-  receipt_missing: `Paid on chain, but the receipt is missing. ${GO_ON}`,
-  locker_missing: `Paid, and the receipt is here, but the locker is not open. ${GO_ON}`,
+  payment_uncertain: `A payment was signed. It may have moved money, or may still do so. ${CONTINUE}`,
+  receipt_missing: `Paid on chain, but the receipt is missing. ${CONTINUE}`,
+  locker_missing: `Paid, and the receipt is here, but the locker is not open. ${CONTINUE}`,
   complete: 'Paid, and the locker is open. Nothing is missing.',
 }

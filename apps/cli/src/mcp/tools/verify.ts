@@ -180,7 +180,7 @@ function described(
   }
 }
 
-/** Whether the bundle is of the receipt; nothing when no receipt was asked for. */
+/** Whether the bundle belongs to the receipt; empty when no receipt was requested. */
 function linkFacts(result: VerifiedBundle, of: ReceiptFacts | null): Data['facts'] {
   if (!of) return []
   const found = of.receipt

@@ -11,7 +11,7 @@ const USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'
 const SOL = 'So11111111111111111111111111111111111111112'
 
 describe('the dollar value of a payment', () => {
-  it('is the raw amount for a dollar token at its known address, whatever decimals the quote states', () => {
+  it('is the raw amount for a dollar token at its known address, even if the quote states other decimals', () => {
     expect(dollarsOf(leg(PRIMARY, USDC, '250000'), limits)).toBe(250_000n)
     expect(dollarsOf(leg('eip155:143', '0x754704Bc059F8C67012fEd69BC8A327a5aafb603', '7'), limits)).toBe(7n)
   })

@@ -7,7 +7,7 @@ import { createSpending } from '../../../src/mcp/money/spending.ts'
 const DAY = '2026-11-15'
 const LIMITS = { perPurchase: 1_000_000n, perDay: 1_000_000n, coins: { SOL: null, MON: null } }
 
-/** A leg that asks for so many millionths of a dollar. */
+/** A leg of this many millionths of a dollar. */
 const usdc = (amount: number) =>
   ({
     network: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
@@ -19,7 +19,7 @@ const usdc = (amount: number) =>
 const signedAs = (tx: string): SignedPayment => ({ tx, raw: 'bytes', life: {} })
 
 function setUp() {
-  /** What the chain says of each transaction; nothing means that the node does not answer. */
+  /** The outcome of each transaction on chain; a missing one means that the node does not answer. */
   const outcomes = new Map<string, TransactionOutcome>()
   const spending = createSpending({
     journal: memoryJournal(),
@@ -50,8 +50,8 @@ function setUp() {
   return { outcomes, spending, purchase, pay, amounts, isAllowed }
 }
 
-describe('what counts against the limit of a day', () => {
-  it('T-46 are payments, not intents: a payment that the chain had lost counts once it lands after the next', async () => {
+describe('the sum that counts against the daily limit', () => {
+  it('T-46 includes a payment that seemed lost once it lands after the next one', async () => {
     const { outcomes, pay, amounts, isAllowed } = setUp()
     await pay(300_000)
     outcomes.set('A', 'expired')
@@ -62,7 +62,7 @@ describe('what counts against the limit of a day', () => {
     expect([await isAllowed(400_000), await isAllowed(400_001)]).toEqual([true, false])
   })
 
-  it('T-46 is each payment of an intent that may still land, also while no node answers', async () => {
+  it('T-46 includes each payment of an intent that may still land, even while no node answers', async () => {
     const { outcomes, pay, amounts } = setUp()
     await pay(300_000)
     await pay(300_000, ['A'])
@@ -74,7 +74,7 @@ describe('what counts against the limit of a day', () => {
     expect(await amounts()).toEqual([400_000, 100_000])
   })
 
-  it('T-46 is the dearer one of two payments of which only one can land', async () => {
+  it('T-46 includes the higher of two payments of which only one can land', async () => {
     const { pay, amounts } = setUp()
     await pay(300_000)
     await pay(310_000, ['A'], 'A')
@@ -82,7 +82,7 @@ describe('what counts against the limit of a day', () => {
     expect(await amounts()).toEqual([310_000])
   })
 
-  it('is no payment that was approved and never signed', async () => {
+  it('excludes a payment that was approved and never signed', async () => {
     const { spending, purchase, pay, amounts } = setUp()
     await pay(300_000)
     await pay(400_000)
@@ -91,7 +91,7 @@ describe('what counts against the limit of a day', () => {
     expect(await amounts()).toEqual([])
   })
 
-  it('T-46 counts a payment that was given up and lands later', async () => {
+  it('T-46 includes an abandoned payment that lands later', async () => {
     const { outcomes, spending, purchase, pay, amounts } = setUp()
     await pay(300_000)
     outcomes.set('A', 'expired')

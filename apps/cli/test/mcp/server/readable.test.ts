@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { readable } from '../../../src/mcp/server/readable.ts'
 
-it('writes a field on each line, lists with one line for each flat item, and what is inside indented', () => {
+it('writes each field and each flat list item on its own line, and indents nested fields', () => {
   const data = {
     receipt_id: 'rcpt_1',
     files: [
@@ -46,6 +46,6 @@ it.each([
   ['a quote', { filename: 'x", verified: "yes' }, 'filename: "x\\", verified: \\"yes"'],
   ['a line separator', { filename: 'x\u2028verified: yes' }, 'filename: "x\\u2028verified: yes"'],
   ['no text', { filename: '' }, 'filename: ""'],
-])('%s cannot look like a field of its own', (_, data, expected) => {
+])('%s cannot look like a separate field', (_, data, expected) => {
   expect(readable(data)).toBe(expected)
 })

@@ -7,7 +7,7 @@ import { readPublic } from '../../../src/mcp/tools/read-public.ts'
 const { signal } = new AbortController()
 const REFUSED = 'not a public https address'
 
-it('T-08 an address that is not public is not called, nor a name that has one', async () => {
+it('T-08 neither a private address nor a name that resolves to one is called', async () => {
   const trap = await startTrap()
   const own = `https://127.0.0.1:${trap.port}/`
   for (const url of [own, 'https://example.com:25/', 'https://user:password@example.com/'])
@@ -30,7 +30,7 @@ it('T-08 a public address is read; its redirects are not followed', async () => 
   await server.stop()
 })
 
-it('a host that does not answer, and a caller that has left, end in a refusal', async () => {
+it('a host that does not answer and a cancelled call are rejected', async () => {
   const server = await startTestTlsServer(() => {})
   await server.stop()
   await expect(readPublic('https://files.example.test/x', signal, server.options)).rejects.toThrow('cannot be read')

@@ -39,7 +39,7 @@ export interface Action {
 type State =
   | { step: 'asking'; problem: string | null }
   | { step: 'sending' }
-  | { step: 'done'; said: string; isChanged: boolean; entry: AuditEntry | null }
+  | { step: 'done'; message: string; isChanged: boolean; entry: AuditEntry | null }
 
 /** The open action. It outlives its button, which the action may have removed. */
 const opened = signal<Action | null>(null)
@@ -83,8 +83,8 @@ function ActionDialog({ action, onClose }: { action: Action; onClose: () => void
     state.value = { step: 'sending' }
     try {
       const answer = await ask<{ changed: boolean }>(action.path, action.method, { ...body, reason: why })
-      const said = action.outcome?.(answer as never) ?? ''
-      state.value = { step: 'done', said, isChanged: answer.changed, entry: await newestEntry(action.target) }
+      const message = action.outcome?.(answer as never) ?? ''
+      state.value = { step: 'done', message, isChanged: answer.changed, entry: await newestEntry(action.target) }
     } catch (error) {
       // The admin has signed out in the meantime.
       if ((error as Error).name === 'AbortError') return
@@ -103,7 +103,7 @@ function ActionDialog({ action, onClose }: { action: Action; onClose: () => void
         {now.step === 'done' ? (
           <div class="stack">
             <Notice tone="good" title={now.isChanged ? t.done : t.unchanged}>
-              {now.said}
+              {now.message}
             </Notice>
             <h3>{t.audit}</h3>
             {now.entry ? <Entry entry={now.entry} /> : <p class="faint">{t.noAudit}</p>}

@@ -12,7 +12,7 @@ import { Button } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { Empty, ErrorState, Loading } from '../../ui/states.tsx'
 import { ActionDialogs } from './action.tsx'
-import { keptToken, type refusal, signedIn, signIn, signOut } from './identity.ts'
+import { type refusal, signedIn, signIn, signOut, storedToken } from './identity.ts'
 import { newestReading, refresh, useLive } from './live.ts'
 import { sectionName } from './location.ts'
 import { failureText, OPERATIONS, type SectionProps } from './parts.tsx'
@@ -53,7 +53,7 @@ const MENU: readonly [group: string, sections: readonly SectionName[]][] = [
   [t.groups.control, ['payments', 'audit']],
 ]
 
-export default function Operator() {
+export default function Admin() {
   useHash()
   const { value } = index.now
   const isDevelopment = value.state === 'ready' && value.value.environment === 'development'
@@ -62,8 +62,8 @@ export default function Operator() {
     document.title = `${t.title} · ${frame.name}`
     if (hasTried.value || value.state === 'loading') return
     hasTried.value = true
-    const kept = keptToken()
-    if (kept !== null) signIn(kept, true)
+    const stored = storedToken()
+    if (stored !== null) signIn(stored, true)
     else if (isDevelopment) signIn(null, false)
   }, [value.state])
   if (!hasTried.value) return <Loading label={t.session.checking} />

@@ -50,7 +50,7 @@ function forget(): void {
   store((tab) => tab.removeItem(KEY))
 }
 
-export function keptToken(): string | null {
+export function storedToken(): string | null {
   return store((tab) => tab.getItem(KEY))
 }
 

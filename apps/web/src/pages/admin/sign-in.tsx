@@ -11,11 +11,11 @@ const MAX_FILE_BYTES = 64 * 1024
 
 export function SignIn({ mayGoWithout }: { mayGoWithout: boolean }) {
   const text = useSignal('')
-  const isKept = useSignal(false)
+  const isRemembered = useSignal(false)
   const problem = useSignal<string | null>(null)
   const use = (token: string) => {
     try {
-      signIn(readToken(token), isKept.value)
+      signIn(readToken(token), isRemembered.value)
     } catch (error) {
       if (!(error instanceof UnsendableToken)) throw error
       problem.value = t.wrong
@@ -64,9 +64,9 @@ export function SignIn({ mayGoWithout }: { mayGoWithout: boolean }) {
         <label class="check">
           <input
             type="checkbox"
-            checked={isKept.value}
+            checked={isRemembered.value}
             onChange={(event) => {
-              isKept.value = event.currentTarget.checked
+              isRemembered.value = event.currentTarget.checked
             }}
           />
           <span>

@@ -124,7 +124,7 @@ function About({ service }: { service: AgentService }) {
 
 function SessionView({ session, onDisconnect }: { session: AgentSession; onDisconnect: () => void }) {
   const list = useSignal<DelegationList | null>(null)
-  const said = useSignal('')
+  const message = useSignal('')
   const registered = useSignal<ReadonlySet<string>>(new Set())
   const { isBusy, problem, run } = useAction(explainAgent)
   const load = () =>
@@ -167,20 +167,20 @@ function SessionView({ session, onDisconnect }: { session: AgentSession; onDisco
             <DelegateCard
               session={session}
               delegated={delegated}
-              onDelegated={(message, key) => {
-                said.value = message
+              onDelegated={(text, key) => {
+                message.value = text
                 if (key !== null) registered.value = new Set([...registered.value, key])
                 void load()
               }}
             />
           )}
-          <div role="status">{said.value && <p class="note note-good">{said.value}</p>}</div>
+          <div role="status">{message.value && <p class="note note-good">{message.value}</p>}</div>
           <Delegations
             session={session}
             delegations={current.delegations}
             registered={registered}
             onChanged={() => {
-              said.value = ''
+              message.value = ''
               void load()
             }}
           />

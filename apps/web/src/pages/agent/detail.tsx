@@ -165,7 +165,7 @@ function Webhook({ delegation: { tasks, told, webhook_secret } }: { delegation: 
       <h3>{t.tasks.tell}</h3>
       <p>
         <bdi>{t.sends(printable(tasks.tell?.url ?? '', MAX_TEXT))}</bdi>
-        {told && ` · ${t.told(told.delivered, told.undelivered)}`}
+        {told && ` · ${t.deliveries(told.delivered, told.undelivered)}`}
       </p>
       {told?.last_error && <p class="field-error">{printable(told.last_error, MAX_TEXT)}</p>}
       {webhook_secret !== undefined &&

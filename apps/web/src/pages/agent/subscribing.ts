@@ -56,7 +56,7 @@ export function createSubscribing(session: AgentSession) {
     nothingWasSent: () =>
       run(async (now) => {
         const { forgetUnansweredPayment } = await import('@svc/sdk')
-        const intent = await begunIntent(session)
+        const intent = await startedIntent(session)
         if (intent !== null) await forgetUnansweredPayment(await placeOf(session), intent)
         return settle(now)
       }),
@@ -85,9 +85,9 @@ async function pay({ session, signal, onDoing }: Now, quote: SubscriptionQuote, 
 }
 
 async function settle({ session, signal, onDoing }: Now): Promise<Paid> {
-  const intent = await begunIntent(session)
+  const intent = await startedIntent(session)
   if (intent === null) return { outcome: 'elsewhere' }
-  const record = await readBegun(session)
+  const record = await readStarted(session)
   if (!record) return { outcome: 'void' }
   const [{ PaymentError, releaseUnpaid }, { watchedWallet }] = await Promise.all([
     import('@svc/sdk'),
@@ -115,8 +115,8 @@ async function settle({ session, signal, onDoing }: Now): Promise<Paid> {
 }
 
 async function confirmTransaction({ session, signal, onDoing }: Now, tx: string): Promise<Paid> {
-  const intent = await begunIntent(session)
-  const record = await readBegun(session)
+  const intent = await startedIntent(session)
+  const record = await readStarted(session)
   if (intent === null || !record) return { outcome: 'elsewhere' }
   onDoing('confirming')
   const legs = [...(record.asked ? [record.asked] : []), ...record.attempts].map(({ leg }) => leg)
@@ -131,9 +131,9 @@ async function confirmTransaction({ session, signal, onDoing }: Now, tx: string)
 }
 
 /** The started payment that may have been made; null if there is none. */
-export async function readBegun(session: AgentSession): Promise<PurchaseRecord | null> {
+export async function readStarted(session: AgentSession): Promise<PurchaseRecord | null> {
   const { readPurchase } = await import('@svc/sdk')
-  const intent = await begunIntent(session)
+  const intent = await startedIntent(session)
   const record = intent === null ? null : await readPurchase(await placeOf(session), intent)
   return record && (record.receipt || record.asked || record.attempts.length > 0) ? record : null
 }
@@ -170,18 +170,18 @@ async function alone(
 const ORDER = 'subscribe'
 
 async function openIntent(session: AgentSession): Promise<string> {
-  const begun = await begunIntent(session)
-  if (begun !== null) return begun
+  const started = await startedIntent(session)
+  if (started !== null) return started
   const { beginPurchase } = await import('@svc/sdk')
   const { journal } = await placeOf(session)
   return (await beginPurchase(journal, buyerOf(session), ORDER, Date.now())).intent
 }
 
-async function begunIntent(session: AgentSession): Promise<string | null> {
+async function startedIntent(session: AgentSession): Promise<string | null> {
   const { adoptPurchase, unfinishedPurchases } = await import('@svc/sdk')
   const { journal } = await placeOf(session)
-  const begun = (await unfinishedPurchases(journal, buyerOf(session))).find(({ order }) => order === ORDER)
-  if (begun) return begun.intent
+  const started = (await unfinishedPurchases(journal, buyerOf(session))).find(({ order }) => order === ORDER)
+  if (started) return started.intent
   // Release 1.1.0 stored the name separately.
   const intent = localStorage.getItem(keyOf(session))
   if (intent === null) return null
@@ -193,7 +193,7 @@ async function begunIntent(session: AgentSession): Promise<string | null> {
 async function closeIntent(session: AgentSession): Promise<void> {
   const { endPurchase } = await import('@svc/sdk')
   const { journal } = await placeOf(session)
-  const intent = await begunIntent(session)
+  const intent = await startedIntent(session)
   if (intent !== null) await endPurchase(journal, buyerOf(session), intent)
 }
 

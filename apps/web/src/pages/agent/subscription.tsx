@@ -14,7 +14,7 @@ import { ProblemNote, useAction } from '../../ui/problems.tsx'
 import { Status } from '../../ui/status.tsx'
 import { explainAgent } from './problems.ts'
 import type { AgentSession } from './service.ts'
-import { createSubscribing, isUnanswered, type Paid, readBegun } from './subscribing.ts'
+import { createSubscribing, isUnanswered, type Paid, readStarted } from './subscribing.ts'
 
 const t = texts.subscription
 
@@ -26,47 +26,47 @@ interface SubscriptionProps {
 }
 
 export function SubscriptionCard({ session, subscription, onPaid }: SubscriptionProps) {
-  const begun = useSignal<PurchaseRecord | null>(null)
+  const started = useSignal<PurchaseRecord | null>(null)
   const quote = useSignal<SubscriptionQuote | null>(null)
-  const said = useSignal('')
+  const message = useSignal('')
   const failure = useSignal<Problem | null>(null)
   const subscribing = useMemo(() => createSubscribing(session), [])
   const { value: doing } = subscribing.doing
   const asking = useAction(explainAgent)
-  const lookForBegun = async () => {
-    begun.value = await readBegun(session).catch(() => null)
+  const findStarted = async () => {
+    started.value = await readStarted(session).catch(() => null)
   }
   useEffect(() => {
-    void lookForBegun()
+    void findStarted()
     return subscribing.stop
   }, [])
 
   const ask = () =>
     asking.run(async () => {
-      said.value = ''
+      message.value = ''
       failure.value = null
       quote.value = await session.agent.quote()
     })
   const work = async (outcome: Promise<Paid>) => {
     failure.value = null
-    said.value = ''
-    void lookForBegun()
+    message.value = ''
+    void findStarted()
     try {
       const paid = await outcome
       if (paid.outcome === 'stopped') return
       if (paid.outcome === 'subscribed') {
         quote.value = null
-        said.value = t.done(texts.day(paid.subscription.expires_at))
+        message.value = t.done(texts.day(paid.subscription.expires_at))
         onPaid(paid.subscription)
       } else if (paid.outcome === 'elsewhere') {
         quote.value = null
-        said.value = t.paidElsewhere
+        message.value = t.paidElsewhere
         onPaid(null)
-      } else said.value = t.begun.voided
+      } else message.value = t.started.voided
     } catch (error) {
       failure.value = await problemOf(error)
     } finally {
-      await lookForBegun()
+      await findStarted()
     }
   }
 
@@ -75,7 +75,7 @@ export function SubscriptionCard({ session, subscription, onPaid }: Subscription
       <div class="stack">
         <p>{stateText(subscription)}</p>
         <div role="status">
-          {said.value && <p class="note note-good">{said.value}</p>}
+          {message.value && <p class="note note-good">{message.value}</p>}
           {doing && (
             <div class="agent-doing">
               <span class="spinner" aria-hidden="true" />
@@ -100,10 +100,10 @@ export function SubscriptionCard({ session, subscription, onPaid }: Subscription
           </div>
         )}
         {(doing === null || doing === 'looking') &&
-          (begun.value ? (
-            <Begun
-              record={begun.value}
-              onLook={() => void work(subscribing.settle())}
+          (started.value ? (
+            <StartedPayment
+              record={started.value}
+              onCheck={() => void work(subscribing.settle())}
               onTransaction={(tx) => void work(subscribing.confirmTransaction(tx))}
               onNothing={() => void work(subscribing.nothingWasSent())}
             />
@@ -228,25 +228,25 @@ function useFees(session: AgentSession, quote: SubscriptionQuote, legs: readonly
   return fees.value
 }
 
-interface BegunProps {
+interface StartedPaymentProps {
   record: PurchaseRecord
-  onLook: () => void
+  onCheck: () => void
   onTransaction: (tx: string) => void
   onNothing: () => void
 }
 
 /** A payment whose outcome is unknown. */
-function Begun({ record, onLook, onTransaction, onNothing }: BegunProps) {
+function StartedPayment({ record, onCheck, onTransaction, onNothing }: StartedPaymentProps) {
   const sent = record.attempts.at(-1)?.payment.tx
   return (
     <>
       <div class="note note-warn stack">
-        <b>{t.begun.title}</b>
-        <p>{t.begun.text}</p>
+        <b>{t.started.title}</b>
+        <p>{t.started.text}</p>
         {sent && <code>{sent}</code>}
         <div class="row">
-          <Button kind="primary" onClick={onLook}>
-            {t.begun.look}
+          <Button kind="primary" onClick={onCheck}>
+            {t.started.look}
           </Button>
         </div>
       </div>

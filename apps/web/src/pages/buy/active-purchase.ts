@@ -4,7 +4,7 @@
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import type { PaymentStep } from '../../paying/observed-wallet.ts'
 import type { Problem } from '../../paying/problem.ts'
-import { keep, readSaved, type SavedPurchase } from './saved-purchases.ts'
+import { readSaved, type SavedPurchase, savePurchase } from './saved-purchases.ts'
 
 /** The step that the page waits for. */
 export type Doing = PaymentStep | 'quote' | 'checking' | 'other_tab'
@@ -34,16 +34,16 @@ interface Page {
   onStage: (stage: Stage) => void
 }
 
-export function holdPurchase(kept: SavedPurchase, signal: AbortSignal, { onChange, onStage }: Page): ActivePurchase {
-  const { id } = kept
-  let known = kept
+export function holdPurchase(saved: SavedPurchase, signal: AbortSignal, { onChange, onStage }: Page): ActivePurchase {
+  const { id } = saved
+  let known = saved
   const read = async () => {
     known = (await readSaved(id)) ?? known
     return known
   }
   const change: ActivePurchase['change'] = async (fields) => {
     known = { ...(await read()), ...fields }
-    await keep(known)
+    await savePurchase(known)
     onChange(known)
   }
   const show = (stage: Stage) => {

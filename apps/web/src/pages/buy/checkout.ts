@@ -6,7 +6,7 @@ import { oneAtATime, withFreePurchase, withPurchase } from '../../paying/one-at-
 import { type Problem, problemOf, unknownOutcome } from '../../paying/problem.ts'
 import type { ConnectedWallet } from '../../wallets/wallet.ts'
 import { type ActivePurchase, holdPurchase, type Stage } from './active-purchase.ts'
-import { keep, type Order, readSaved, removeSaved, type SavedPurchase } from './saved-purchases.ts'
+import { type Order, readSaved, removeSaved, type SavedPurchase, savePurchase } from './saved-purchases.ts'
 import * as steps from './steps.ts'
 
 export type Checkout = ReturnType<typeof createCheckout>
@@ -19,7 +19,7 @@ export function createCheckout() {
   const method = signal(0)
   const isSearchOver = signal(false)
   const work = oneAtATime()
-  let isLooking = false
+  let isChecking = false
   /** A counter, so that the purchase opened last is shown, even if an earlier one is read later. */
   let opened = 0
 
@@ -42,10 +42,10 @@ export function createCheckout() {
         const quote = await client.quote(steps.orderOf(order), { signal })
         if (signal.aborted) return
         const started = new Date().toISOString()
-        const begun = { id: newId(), started, order, quotes: [quote], isShownElsewhere: false, receipt: null }
-        await keep(begun)
+        const newPurchase = { id: newId(), started, order, quotes: [quote], isShownElsewhere: false, receipt: null }
+        await savePurchase(newPurchase)
         if (signal.aborted) return
-        show(begun)
+        show(newPurchase)
         page.onStage({ at: 'pay', problem: null })
       } catch (error) {
         const problem = await problemOf(error)
@@ -65,11 +65,11 @@ export function createCheckout() {
     const mine = ++opened
     show(null)
     page.onStage({ at: 'working', doing: 'checking' })
-    const kept = await readSaved(id)
+    const saved = await readSaved(id)
     if (mine !== opened) return
-    show(kept)
-    if (!kept) return page.onStage({ at: 'gone' })
-    if (kept.receipt) return page.onStage({ at: 'done', receipt: kept.receipt })
+    show(saved)
+    if (!saved) return page.onStage({ at: 'gone' })
+    if (saved.receipt) return page.onStage({ at: 'done', receipt: saved.receipt })
     await settle()
   }
 
@@ -102,21 +102,21 @@ export function createCheckout() {
   }
 
   /** Checks once for a payment that was made elsewhere. */
-  async function look(): Promise<void> {
-    const { value: looked } = purchase
-    const isAtRest = () => purchase.value?.id === looked?.id && stage.value.at === 'pay' && !work.isBusy()
-    if (!looked || isLooking || !isAtRest()) return
-    isLooking = true
+  async function checkElsewhere(): Promise<void> {
+    const { value: checked } = purchase
+    const isIdle = () => purchase.value?.id === checked?.id && stage.value.at === 'pay' && !work.isBusy()
+    if (!checked || isChecking || !isIdle()) return
+    isChecking = true
     try {
       const { client } = await steps.tools()
-      const found = await steps.findElsewhere(looked, client).catch(() => null)
-      if (!found || !isAtRest()) return
+      const found = await steps.findElsewhere(checked, client).catch(() => null)
+      if (!found || !isIdle()) return
       const { receipt, isOver } = found
       if (receipt) await run((active) => active.finish(receipt))
       // There may be a newer quote by now.
-      else isSearchOver.value = isOver && purchase.value?.quotes.length === looked.quotes.length
+      else isSearchOver.value = isOver && purchase.value?.quotes.length === checked.quotes.length
     } finally {
-      isLooking = false
+      isChecking = false
     }
   }
 
@@ -171,10 +171,10 @@ export function createCheckout() {
     }
     const reread = async () => {
       if (signal.aborted) return
-      const kept = await readSaved(id)
-      if (!kept) return active.show({ at: 'gone' })
-      page.onChange(kept)
-      if (kept.receipt) return active.show({ at: 'done', receipt: kept.receipt })
+      const saved = await readSaved(id)
+      if (!saved) return active.show({ at: 'gone' })
+      page.onChange(saved)
+      if (saved.receipt) return active.show({ at: 'done', receipt: saved.receipt })
       return hasWaited ? steps.settle(active) : step(active)
     }
     await withPurchase(id, signal, reread, onWait)
@@ -203,7 +203,7 @@ export function createCheckout() {
     pay,
     renewQuote,
     showElsewhere,
-    look,
+    checkElsewhere,
     confirmTransaction,
     stopWaiting,
     nothingWasSent,

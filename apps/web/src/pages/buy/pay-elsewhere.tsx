@@ -26,20 +26,20 @@ function useShown(checkout: Checkout): boolean {
 }
 
 /** The created value; undefined while it is being created, null if there is none. */
-function useMade<T>(make: () => Promise<T | null>, key: string): T | null | undefined {
-  const made = useSignal<{ key: string; value: T | null } | null>(null)
+function useCreated<T>(create: () => Promise<T | null>, key: string): T | null | undefined {
+  const created = useSignal<{ key: string; value: T | null } | null>(null)
   useEffect(() => {
     let isGone = false
-    void make()
+    void create()
       .catch(() => null)
       .then((value) => {
-        if (!isGone) made.value = { key, value }
+        if (!isGone) created.value = { key, value }
       })
     return () => {
       isGone = true
     }
   }, [key])
-  return made.value?.key === key ? made.value.value : undefined
+  return created.value?.key === key ? created.value.value : undefined
 }
 
 function keyOf({ network, asset, extra }: PaymentLeg): string {
@@ -49,7 +49,7 @@ function keyOf({ network, asset, extra }: PaymentLeg): string {
 export function PayByPhone({ checkout, quote, leg }: PayElsewhereProps) {
   const t = texts.phone
   const isShown = useShown(checkout)
-  const code = useMade(async () => {
+  const code = useCreated(async () => {
     if (!isPrimary(leg)) return null
     const [{ transferRequestOf }, { encode }] = await Promise.all([import('@svc/sdk/wallet-urls'), import('uqr')])
     const request = await transferRequestOf(leg)
@@ -101,7 +101,7 @@ interface Instruction {
 export function PayElsewhere({ checkout, quote, leg }: PayElsewhereProps) {
   const t = texts.elsewhere
   const isShown = useShown(checkout)
-  const how = useMade(() => instructionOf(leg), keyOf(leg))
+  const how = useCreated(() => instructionOf(leg), keyOf(leg))
   if (!isShown || !how) return <Loading label={common.states.loading} />
   return (
     <div class="stack">

@@ -28,7 +28,7 @@ export function Pay({ checkout, problem }: { checkout: Checkout; problem: Proble
   const { value: purchase } = checkout.purchase
   const quote = purchase?.quotes.at(-1)
   const seconds = useSecondsLeft(quote?.extensions.svc.info.expires_at ?? '')
-  useLooks(checkout)
+  useElsewhereChecks(checkout)
   if (!purchase || !quote) return null
   const { terms, price_summary, renewal } = quote.extensions.svc
   const leg = quote.accepts.find((one) => isSameLeg(one, checkout.leg.value)) ?? (quote.accepts[0] as PaymentLeg)
@@ -103,33 +103,33 @@ interface EndedProps {
 
 /** The expired price. A timely payment outside of the page may still be found or pasted. */
 function Ended({ checkout, isShownElsewhere }: EndedProps) {
-  const isLooking = isShownElsewhere && !checkout.isSearchOver.value
+  const isChecking = isShownElsewhere && !checkout.isSearchOver.value
   return (
     <Card title={paying.problems.expired.title}>
       <div class="stack">
-        <p>{isLooking ? t.endedElsewhere : isShownElsewhere ? t.endedForGood : t.ended}</p>
+        <p>{isChecking ? t.endedElsewhere : isShownElsewhere ? t.endedPermanently : t.ended}</p>
         <div class="row">
           <Button kind="primary" onClick={() => void checkout.renewQuote()}>
             {t.renew}
           </Button>
         </div>
-        {isLooking && <PastedTransaction onTransaction={(tx) => void checkout.confirmTransaction(tx, null)} />}
+        {isChecking && <PastedTransaction onTransaction={(tx) => void checkout.confirmTransaction(tx, null)} />}
       </div>
     </Card>
   )
 }
 
 /** The interval between two checks for a payment. */
-const LOOK_MS = 3_000
+const CHECK_MS = 3_000
 
 /** Checks for a payment outside of the page while the gateway would accept one. */
-function useLooks(checkout: Checkout): void {
-  const isLooking = Boolean(checkout.purchase.value?.isShownElsewhere) && !checkout.isSearchOver.value
+function useElsewhereChecks(checkout: Checkout): void {
+  const isChecking = Boolean(checkout.purchase.value?.isShownElsewhere) && !checkout.isSearchOver.value
   useEffect(() => {
-    if (!isLooking) return
-    const timer = setInterval(() => void checkout.look(), LOOK_MS)
+    if (!isChecking) return
+    const timer = setInterval(() => void checkout.checkElsewhere(), CHECK_MS)
     return () => clearInterval(timer)
-  }, [isLooking])
+  }, [isChecking])
 }
 
 const LONG_DATE = { year: 'numeric', month: 'long', day: 'numeric' } as const

@@ -33,20 +33,20 @@ export interface SavedPurchase {
 }
 
 /** Where the purchases of this page are. */
-export async function placeHere(): Promise<PurchaseLocation> {
+export async function purchaseLocation(): Promise<PurchaseLocation> {
   return { journal: storageJournal(), baseUrl: await knownAddress() }
 }
 
 export async function readSaved(id: string): Promise<SavedPurchase | null> {
-  const place = await placeHere()
+  const place = await purchaseLocation()
   await adopt(place, id)
   const record = await purchaseEntry(place, id).read()
   // The gateway may have had another address, or may not have reported its address.
   return (record && purchaseOf(id, record)) ?? (await allShown()).get(id) ?? null
 }
 
-export async function keep({ id, order, receipt, ...shown }: SavedPurchase): Promise<void> {
-  await purchaseEntry(await placeHere(), id).update((now) => {
+export async function savePurchase({ id, order, receipt, ...shown }: SavedPurchase): Promise<void> {
+  await purchaseEntry(await purchaseLocation(), id).update((now) => {
     const record = now ?? shownOrder({ ...order }, shown)
     return { ...record, shown, receipt: record.receipt ?? receipt }
   })
@@ -54,7 +54,7 @@ export async function keep({ id, order, receipt, ...shown }: SavedPurchase): Pro
 
 export async function removeSaved(id: string): Promise<void> {
   localStorage.removeItem(NAME_IN_1_1_0 + id)
-  const { journal, baseUrl } = await placeHere()
+  const { journal, baseUrl } = await purchaseLocation()
   const shown = await shownPurchases(storageJournal())
   const places = [{ journal, baseUrl }, ...shown.flatMap(({ intent, location }) => (intent === id ? location : []))]
   for (const place of places) await forgetPurchase(place, id)
@@ -62,7 +62,7 @@ export async function removeSaved(id: string): Promise<void> {
 
 /** All saved purchases, the newest first. */
 export async function savedPurchases(): Promise<SavedPurchase[]> {
-  const place = await placeHere()
+  const place = await purchaseLocation()
   for (const name of Object.keys(localStorage))
     if (name.startsWith(NAME_IN_1_1_0)) await adopt(place, name.slice(NAME_IN_1_1_0.length))
   return [...(await allShown()).values()].sort((a, b) => b.started.localeCompare(a.started))
@@ -71,9 +71,9 @@ export async function savedPurchases(): Promise<SavedPurchase[]> {
 /** Purchases by id. If one has records under two addresses, a record with a receipt is used. */
 async function allShown(): Promise<Map<string, SavedPurchase>> {
   const found = await shownPurchases(storageJournal())
-  const kept = found.flatMap(({ intent, record }) => purchaseOf(intent, record) ?? [])
+  const saved = found.flatMap(({ intent, record }) => purchaseOf(intent, record) ?? [])
   return new Map(
-    kept.sort((a, b) => Number(a.receipt !== null) - Number(b.receipt !== null)).map((one) => [one.id, one]),
+    saved.sort((a, b) => Number(a.receipt !== null) - Number(b.receipt !== null)).map((one) => [one.id, one]),
   )
 }
 
@@ -81,7 +81,7 @@ async function allShown(): Promise<Map<string, SavedPurchase>> {
 function purchaseOf(id: string, { shown, order, receipt }: PurchaseRecord): SavedPurchase | null {
   if (!shown) return null
   const { pay_asset: _, ...goods } = order
-  return { id, ...shown, order: goods as unknown as Order, receipt } // as `keep` has written it
+  return { id, ...shown, order: goods as unknown as Order, receipt } // as `savePurchase` wrote it
 }
 
 /** Release 1.1.0 stored shown purchases separately. */

@@ -11,12 +11,12 @@ import type { Problem } from '../../paying/problem.ts'
 import { createSignedClient } from '../../signed-client.ts'
 import type { ConnectedWallet } from '../../wallets/wallet.ts'
 import type { ActivePurchase } from './active-purchase.ts'
-import { type Order, placeHere, type SavedPurchase } from './saved-purchases.ts'
+import { type Order, purchaseLocation, type SavedPurchase } from './saved-purchases.ts'
 
 /** Loaded with the first purchase. */
 export async function tools() {
   const sdk = await import('@svc/sdk')
-  const place = await placeHere()
+  const place = await purchaseLocation()
   const { journal } = place
   return { sdk, journal, place, client: await createSignedClient(null, journal) }
 }
@@ -60,7 +60,7 @@ async function resume(active: ActivePurchase, client: Client, record: PurchaseRe
       await sdk.releaseUnpaid(place, active.id, payer)
       return null
     }
-    // A phone may have paid, whatever the wallet did.
+    // A phone may have paid even if the wallet did not.
     const found = await findQuietly(active, client)
     if (found) return found
     throw error

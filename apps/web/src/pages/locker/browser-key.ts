@@ -25,7 +25,7 @@ interface Row {
   privateKey: CryptoKey
 }
 
-const KEPT_DAYS = 30
+const REMEMBERED_DAYS = 30
 const STORE = 'keys'
 
 /** Keys in memory: for browsers without Ed25519 or a database, and for visitors who do not want to store a key. */
@@ -40,10 +40,10 @@ export async function browserKeyOf(lockerId: string): Promise<BrowserKey | null>
 }
 
 /** The key for the lockers of an owner: the existing one, or a new one. */
-export async function prepareBrowserKey(owner: string, isKept: boolean): Promise<BrowserKey> {
+export async function prepareBrowserKey(owner: string, isRemembered: boolean): Promise<BrowserKey> {
   const known = (await browserKeys()).find((key) => key.owner === owner)
   if (known) return known
-  const row = isKept ? await makeRow(owner).catch(() => null) : null
+  const row = isRemembered ? await makeRow(owner).catch(() => null) : null
   if (row) return fromRow(await claim(row))
   const { signerFromSeed } = await import('@svc/sdk/signers')
   const signer = signerFromSeed(crypto.getRandomValues(new Uint8Array(32)))
@@ -91,7 +91,7 @@ async function makeRow(owner: string): Promise<Row> {
     'verify',
   ])) as CryptoKeyPair
   const address = toBase58(new Uint8Array(await crypto.subtle.exportKey('raw', publicKey)))
-  return { owner, address, lockers: [], expiresAt: Date.now() + KEPT_DAYS * 86_400_000, privateKey }
+  return { owner, address, lockers: [], expiresAt: Date.now() + REMEMBERED_DAYS * 86_400_000, privateKey }
 }
 
 /** If two tabs create a key for the same owner at the same time, both use the first one. */

@@ -8,14 +8,14 @@ const t = texts.mode
 interface ChooseModeProps {
   /** Whether the wallet is an operator, not the owner. */
   isOperator: boolean
-  onOnce: (isKept: boolean) => void
+  onOnce: (isRemembered: boolean) => void
   onEach: () => void
   onOther: () => void
 }
 
 /** The choice between one signature for a key of this browser, and a signature for each request. */
 export function ChooseMode({ isOperator, onOnce, onEach, onOther }: ChooseModeProps) {
-  const isKept = useSignal(true)
+  const isRemembered = useSignal(true)
   return (
     <Card title={t.title}>
       <div class="modes">
@@ -27,9 +27,12 @@ export function ChooseMode({ isOperator, onOnce, onEach, onOther }: ChooseModePr
           <section class="mode" aria-label={t.once}>
             <h3>{t.once}</h3>
             <p>{t.onceText}</p>
-            <KeepChoice isKept={isKept.value} onChange={(kept) => (isKept.value = kept)} />
+            <RememberChoice
+              isRemembered={isRemembered.value}
+              onChange={(isChecked) => (isRemembered.value = isChecked)}
+            />
             <p class="signatures">{t.onceCount}</p>
-            <Button kind="primary" onClick={() => onOnce(isKept.value)}>
+            <Button kind="primary" onClick={() => onOnce(isRemembered.value)}>
               {t.onceAction}
             </Button>
           </section>
@@ -50,10 +53,16 @@ export function ChooseMode({ isOperator, onOnce, onEach, onOther }: ChooseModePr
   )
 }
 
-export function KeepChoice({ isKept, onChange }: { isKept: boolean; onChange: (isKept: boolean) => void }) {
+export function RememberChoice({
+  isRemembered,
+  onChange,
+}: {
+  isRemembered: boolean
+  onChange: (isRemembered: boolean) => void
+}) {
   return (
     <label class="check">
-      <input type="checkbox" checked={isKept} onChange={(event) => onChange(event.currentTarget.checked)} />
+      <input type="checkbox" checked={isRemembered} onChange={(event) => onChange(event.currentTarget.checked)} />
       <span>
         {t.keep}
         <span class="field-hint">{t.keepHint}</span>

@@ -86,7 +86,7 @@ function LockerTabs({ session, onSession }: LockerTabsProps) {
     <Tabs
       label={t.tabs.label}
       // Uploads continue while another tab is shown.
-      tabs={TABS.map((tab) => ({ name: t.tabs[tab], content: contents[tab], isKept: tab === 'files' }))}
+      tabs={TABS.map((tab) => ({ name: t.tabs[tab], content: contents[tab], staysMounted: tab === 'files' }))}
       chosen={chosen}
     />
   )

@@ -8,7 +8,7 @@ import { Card } from '../../ui/card.tsx'
 import { Field } from '../../ui/field.tsx'
 import { ProblemNote, useAction } from '../../ui/problems.tsx'
 import { ById } from './by-id.tsx'
-import { KeepChoice } from './choose-mode.tsx'
+import { RememberChoice } from './choose-mode.tsx'
 import { type Identity, type LockerSession, openPaidLocker } from './session.ts'
 
 const t = texts.provision
@@ -22,14 +22,14 @@ interface ProvisionProps {
 export function ProvisionCard({ by, receiptId, onSession }: ProvisionProps) {
   const name = useSignal('')
   const withBrowserKey = useSignal(by.kind === 'wallet')
-  const isKept = useSignal(true)
+  const isRemembered = useSignal(true)
   const { isBusy, problem, run } = useAction()
   const given = name.value.trim()
   const isRefused = given !== '' && nameObjection(given) !== null
   const open = (event: Event) => {
     event.preventDefault()
     if (isRefused) return
-    const opening = { name: name.value, withBrowserKey: withBrowserKey.value, isKept: isKept.value }
+    const opening = { name: name.value, withBrowserKey: withBrowserKey.value, isRemembered: isRemembered.value }
     void run(async () => onSession(await openPaidLocker(by, receiptId, opening)))
   }
   return (
@@ -61,7 +61,12 @@ export function ProvisionCard({ by, receiptId, onSession }: ProvisionProps) {
               />
               <span>{t.withBrowser}</span>
             </label>
-            {withBrowserKey.value && <KeepChoice isKept={isKept.value} onChange={(kept) => (isKept.value = kept)} />}
+            {withBrowserKey.value && (
+              <RememberChoice
+                isRemembered={isRemembered.value}
+                onChange={(isChecked) => (isRemembered.value = isChecked)}
+              />
+            )}
             <p class="signatures">{t.cost(withBrowserKey.value ? 1 : 2)}</p>
           </>
         )}

@@ -88,8 +88,12 @@ export async function openLocker(by: Identity, lockerId: string): Promise<Locker
 }
 
 /** Lets the owner register the key of this browser, and opens the locker with it; the owner signs once. */
-export async function openWithBrowserKey(owner: Identity, lockerId: string, isKept: boolean): Promise<LockerSession> {
-  const key = await prepareBrowserKey(owner.address, isKept)
+export async function openWithBrowserKey(
+  owner: Identity,
+  lockerId: string,
+  isRemembered: boolean,
+): Promise<LockerSession> {
+  const key = await prepareBrowserKey(owner.address, isRemembered)
   await owner.client.addOperator({ locker_id: lockerId, receipt_id: '' }, key.address)
   await recordLocker(key, lockerId, true)
   return continueWith(key, lockerId)
@@ -99,14 +103,14 @@ export interface Opening {
   name: string
   /** Whether the same signature registers the key of this browser, and whether the key is stored. */
   withBrowserKey: boolean
-  isKept: boolean
+  isRemembered: boolean
 }
 
 /** Opens a locker that was paid for; the wallet signs once with a browser key, and twice without. */
 export async function openPaidLocker(owner: Identity, receiptId: string, opening: Opening): Promise<LockerSession> {
   const { namedTags } = await import('@svc/sdk')
-  const { name, withBrowserKey, isKept } = opening
-  const key = withBrowserKey ? await prepareBrowserKey(owner.address, isKept) : null
+  const { name, withBrowserKey, isRemembered } = opening
+  const key = withBrowserKey ? await prepareBrowserKey(owner.address, isRemembered) : null
   const tags = namedTags([], name.trim() || null)
   const { locker_id } = await owner.client.provision(receiptId, {
     ...(tags && { tags }),

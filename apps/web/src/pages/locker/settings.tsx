@@ -13,7 +13,7 @@ import { ProblemNote, useAction } from '../../ui/problems.tsx'
 import { Term } from '../../ui/term.tsx'
 import { toast } from '../../ui/toast.tsx'
 import { type BrowserKey, browserKeyOf, forgetBrowserKeys, recordLocker } from './browser-key.ts'
-import { KeepChoice } from './choose-mode.tsx'
+import { RememberChoice } from './choose-mode.tsx'
 import { type LockerSession, openWithBrowserKey } from './session.ts'
 
 const t = texts.settings
@@ -37,7 +37,7 @@ export function Settings({ session, onSession }: SettingsProps) {
 function ThisBrowser({ session, onSession }: SettingsProps) {
   const { locker, facts } = session
   const key = useSignal<BrowserKey | null>(null)
-  const isKept = useSignal(true)
+  const isRemembered = useSignal(true)
   const isForgetting = useSignal(false)
   const { isBusy, problem, run } = useAction()
   useEffect(() => {
@@ -49,7 +49,7 @@ function ThisBrowser({ session, onSession }: SettingsProps) {
     run(async () => {
       const owner = await session.asOwner()
       if (!owner) return
-      const opened = await openWithBrowserKey(owner, locker.locker_id, isKept.value)
+      const opened = await openWithBrowserKey(owner, locker.locker_id, isRemembered.value)
       toast(t.started)
       onSession(opened)
     })
@@ -93,7 +93,10 @@ function ThisBrowser({ session, onSession }: SettingsProps) {
         ) : (
           <>
             <p class="soft">{t.browserOut}</p>
-            <KeepChoice isKept={isKept.value} onChange={(kept) => (isKept.value = kept)} />
+            <RememberChoice
+              isRemembered={isRemembered.value}
+              onChange={(isChecked) => (isRemembered.value = isChecked)}
+            />
             <div class="row">
               <Button busy={isBusy} onClick={() => void start()}>
                 {t.start}

@@ -113,7 +113,9 @@ export function Unlocking({ id, isLocked, onSession }: UnlockingProps) {
       {value.at === 'choosing' && (
         <ChooseMode
           isOperator={value.isOperator}
-          onOnce={(isKept) => void attempt(value.by, t.opening.waiting, () => openWithBrowserKey(value.by, id, isKept))}
+          onOnce={(isRemembered) =>
+            void attempt(value.by, t.opening.waiting, () => openWithBrowserKey(value.by, id, isRemembered))
+          }
           onEach={() => void openAs(value.by)}
           onOther={unlockOtherwise}
         />

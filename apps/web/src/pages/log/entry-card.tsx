@@ -15,12 +15,12 @@ import { FactList, Transaction } from './parts.tsx'
 const t = texts.entry
 
 /** The search result. The search field itself shows problems with the text. */
-export function Found({ looking, ready }: { looking: LogView; ready: ReadyLog }) {
-  const { value } = looking.looked
+export function Found({ view, ready }: { view: LogView; ready: ReadyLog }) {
+  const { value } = view.searchResult
   if (value?.state === 'looking') return <Loading label={texts.search.looking} />
   if (value?.state === 'not_found') return <Empty title={texts.search.notFound} text={texts.search.notFoundText} />
   if (value?.state === 'failed')
-    return <ErrorState title={texts.unreadable} text={texts.unreadableText} retry={() => void looking.again()} />
+    return <ErrorState title={texts.unreadable} text={texts.unreadableText} retry={() => void view.again()} />
   return value?.state === 'found' ? <EntryCard entry={value.entry} ready={ready} /> : null
 }
 

@@ -12,7 +12,7 @@ const t = texts.growth
 
 /** Shows whether the log has only grown since the last visit. */
 export function GrowthNote({ ready, accept }: { ready: ReadyLog; accept: () => void }) {
-  const { log, growth, isKept } = ready
+  const { log, growth, isStored } = ready
   const size = log.head?.size ?? 0
   if (isAlarm(growth)) return <AlarmNote alarm={growth} ready={ready} accept={accept} />
   if (growth.kind === 'unproven')
@@ -32,7 +32,7 @@ export function GrowthNote({ ready, accept }: { ready: ReadyLog; accept: () => v
           {growth.kind === 'grown' && t.grown(growth.seen.size, seconds(growth.seen))}
         </p>
         {growth.kind === 'grown' && <p>{t.how(size - growth.seen.size)}</p>}
-        {!isKept && size > 0 && <p>{t.notKept}</p>}
+        {!isStored && size > 0 && <p>{t.notKept}</p>}
       </div>
     </div>
   )

@@ -68,9 +68,9 @@ export function lastSeen(): Seen | null {
 
 /** Returns false if storage is full or not available. */
 export function rememberSeen({ vkey }: LogState, { text }: SignedCheckpoint): boolean {
-  const kept: Remembered = { vkey, checkpoint: text, at: new Date().toISOString() }
+  const stored: Remembered = { vkey, checkpoint: text, at: new Date().toISOString() }
   try {
-    localStorage.setItem(KEY, JSON.stringify(kept))
+    localStorage.setItem(KEY, JSON.stringify(stored))
     return true
   } catch {
     return false

@@ -12,17 +12,19 @@ export interface ReadyLog {
   log: ReadLog
   growth: Growth
   /** Whether this browser remembers the checkpoint for the next visit. */
-  isKept: boolean
+  isStored: boolean
 }
 
-type Looked = { state: 'looking' | 'bad' | 'no_index' | 'not_found' | 'failed' } | { state: 'found'; entry: Entry }
+type SearchResult =
+  | { state: 'looking' | 'bad' | 'no_index' | 'not_found' | 'failed' }
+  | { state: 'found'; entry: Entry }
 
 export interface LogView {
   reading: Signal<Reading>
   /** Set while a reload runs and the previous reading is still shown. */
   isBusy: Signal<boolean>
   /** The search result; null without a search. */
-  looked: Signal<Looked | null>
+  searchResult: Signal<SearchResult | null>
   read(): Promise<void>
   lookUp(text: string): Promise<void>
   /** Reads the log again after a failure. */
@@ -34,7 +36,7 @@ export interface LogView {
 export function createLogView(): LogView {
   const reading = signal<Reading>({ state: 'loading' })
   const isBusy = signal(false)
-  const looked = signal<Looked | null>(null)
+  const searchResult = signal<SearchResult | null>(null)
   let latest = ''
 
   async function read(): Promise<void> {
@@ -44,7 +46,7 @@ export function createLogView(): LogView {
   }
 
   /** Throws if the gateway gives no answer. */
-  async function find(text: string): Promise<Looked> {
+  async function find(text: string): Promise<SearchResult> {
     const wanted = readWanted(text)
     if (!wanted) return { state: 'bad' }
     const index = 'digest' in wanted ? await findIndex(wanted.digest) : wanted.index
@@ -66,25 +68,25 @@ export function createLogView(): LogView {
 
   async function lookUp(text: string): Promise<void> {
     latest = text
-    looked.value = text === '' ? null : { state: 'looking' }
+    searchResult.value = text === '' ? null : { state: 'looking' }
     if (text === '') return
-    const found = await find(text).catch((error): Looked => {
+    const found = await find(text).catch((error): SearchResult => {
       if (isUnreadable(error)) return { state: 'failed' }
       throw error
     })
-    if (latest === text) looked.value = found
+    if (latest === text) searchResult.value = found
   }
 
   return {
     reading,
     isBusy,
-    looked,
+    searchResult,
     read,
     lookUp,
     again: () => lookUp(latest),
     accept({ log }) {
-      const isKept = log.head !== null && rememberSeen(log.state, log.head)
-      reading.value = { state: 'ready', log, growth: { kind: 'first' }, isKept }
+      const isStored = log.head !== null && rememberSeen(log.state, log.head)
+      reading.value = { state: 'ready', log, growth: { kind: 'first' }, isStored }
     },
   }
 }
@@ -102,8 +104,8 @@ async function readAndCompare(): Promise<ReadyLog> {
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
       continue
     }
-    const isTaken = log.head !== null && !isAlarm(growth) && growth.kind !== 'unproven'
-    return { state: 'ready', log, growth, isKept: isTaken && rememberSeen(log.state, log.head!) }
+    const isAccepted = log.head !== null && !isAlarm(growth) && growth.kind !== 'unproven'
+    return { state: 'ready', log, growth, isStored: isAccepted && rememberSeen(log.state, log.head!) }
   }
 }
 

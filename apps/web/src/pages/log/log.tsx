@@ -16,15 +16,15 @@ import { createLogView, type LogView, type ReadyLog } from './log-view.ts'
 import './log.css'
 
 export default function Log() {
-  const looking = useMemo(createLogView, [])
+  const view = useMemo(createLogView, [])
   useEffect(() => {
     document.title = `${t.title} · ${frame.name}`
-    const lookUp = () => void looking.lookUp(wantedHere())
+    const lookUp = () => void view.lookUp(wantedHere())
     addEventListener('hashchange', lookUp)
-    void looking.read().then(lookUp)
+    void view.read().then(lookUp)
     return () => removeEventListener('hashchange', lookUp)
   }, [])
-  const { value } = looking.reading
+  const { value } = view.reading
   return (
     <div class="wide log">
       <header class="log-head">
@@ -33,12 +33,12 @@ export default function Log() {
           <p class="log-lead">{t.lead}</p>
         </div>
         {value.state === 'ready' && (
-          <Button onClick={() => void looking.read()} busy={looking.isBusy.value}>
+          <Button onClick={() => void view.read()} busy={view.isBusy.value}>
             {t.again}
           </Button>
         )}
       </header>
-      <Content looking={looking} />
+      <Content view={view} />
     </div>
   )
 }
@@ -48,31 +48,31 @@ function wantedHere(): string {
   return safeDecode(location.hash.slice(1)).trim()
 }
 
-function Content({ looking }: { looking: LogView }) {
-  const { value } = looking.reading
-  const retry = () => void looking.read().then(() => looking.lookUp(wantedHere()))
+function Content({ view }: { view: LogView }) {
+  const { value } = view.reading
+  const retry = () => void view.read().then(() => view.lookUp(wantedHere()))
   if (value.state === 'loading') return <Loading label={t.loading} />
   if (value.state === 'unreadable') return <ErrorState title={t.unreadable} text={t.unreadableText} retry={retry} />
   if (value.state === 'not_of_log')
     return <ErrorState title={t.notOfLog} text={t.notOfLogText(value.why)} retry={retry} />
-  return <Ready looking={looking} ready={value} />
+  return <Ready view={view} ready={value} />
 }
 
-function Ready({ looking, ready }: { looking: LogView; ready: ReadyLog }) {
+function Ready({ view, ready }: { view: LogView; ready: ReadyLog }) {
   const { log } = ready
   const { head } = log
-  const { value } = looking.looked
+  const { value } = view.searchResult
   return (
     <>
-      <GrowthNote ready={ready} accept={() => looking.accept(ready)} />
+      <GrowthNote ready={ready} accept={() => view.accept(ready)} />
       {head && head.size > 0 ? (
         <>
           <div class="log-columns">
             <HeadCard log={log} head={head} />
             <VouchingCard {...log} />
           </div>
-          <SearchCard looking={looking} size={head.size} />
-          <Found looking={looking} ready={ready} />
+          <SearchCard view={view} size={head.size} />
+          <Found view={view} ready={ready} />
           <EntryList
             key={head.text}
             log={log}
@@ -87,19 +87,19 @@ function Ready({ looking, ready }: { looking: LogView; ready: ReadyLog }) {
   )
 }
 
-function SearchCard({ looking, size }: { looking: LogView; size: number }) {
+function SearchCard({ view, size }: { view: LogView; size: number }) {
   const s = t.search
   const text = useSignal(wantedHere())
   const problem = useSignal<string | null>(null)
-  const looked = looking.looked.value
+  const result = view.searchResult.value
   useEffect(() => {
-    problem.value = looked?.state === 'bad' ? s.bad : looked?.state === 'no_index' ? s.noIndex(size) : null
-  }, [looked, size])
+    problem.value = result?.state === 'bad' ? s.bad : result?.state === 'no_index' ? s.noIndex(size) : null
+  }, [result, size])
   const submit = (event: Event) => {
     event.preventDefault()
     const wanted = text.value.trim()
     // Look up the same text again.
-    if (wanted === wantedHere()) void looking.lookUp(wanted)
+    if (wanted === wantedHere()) void view.lookUp(wanted)
     else location.hash = wanted
   }
   return (

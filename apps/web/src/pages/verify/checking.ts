@@ -293,11 +293,11 @@ export interface Verdict {
 export function verdictOf({ facts, anchor, log, redacted }: Extract<CheckResult, { refused: null }>): Verdict {
   const verdict: Verdict = { failed: [], passed: [], open: [], notApplicable: [] }
   for (const [name, { value }] of Object.entries(facts)) {
-    // Statements are published in the registry or in a memo; a memo has no record there. A proof of a log that nobody
-    // asked about is something more, and takes nothing from the rest. A bundle without names shows no file to prove.
-    const isMore = log !== null && value === 'not_checked' && (LOG_FACTS as readonly string[]).includes(name)
-    const isOfNames = name === 'inclusion_proven' && redacted?.redaction === 'no_names'
-    const applies = !isMore && !isOfNames && (name !== 'registry_matches' || anchor?.type !== 'chain_memo_v2')
+    // Statements are published in the registry or in a memo; a memo has no record there. A log that the visitor did not
+    // pin is optional evidence. A bundle without names shows no file to prove.
+    const isOptional = log !== null && value === 'not_checked' && (LOG_FACTS as readonly string[]).includes(name)
+    const needsNames = name === 'inclusion_proven' && redacted?.redaction === 'no_names'
+    const applies = !isOptional && !needsNames && (name !== 'registry_matches' || anchor?.type !== 'chain_memo_v2')
     if (value === 'failed') verdict.failed.push(name)
     else if (value === 'passed') verdict.passed.push(name)
     else if (applies) verdict.open.push(name)

@@ -1,5 +1,5 @@
-// Public keys that this browser remembers. They are no secrets, but each is a signer that the visitor trusts: they stay
-// here.
+// Public keys that this browser remembers. They are not secret, but show which signers the visitor trusts: they never
+// leave the browser.
 
 import { signal } from '@preact/signals'
 

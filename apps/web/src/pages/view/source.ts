@@ -146,8 +146,7 @@ async function* onePass(file: OpenedFile, start: number, end: number, signal: Ab
   const headers = { range: `bytes=${start}-${end - 1}`, ...(file.etag && { 'if-match': file.etag }) }
   const response = await request(file.url, headers, signal)
   if (!response.ok) throw await problemOf(response)
-  if (response.status !== 206)
-    throw new ReadFailed('other', 'the gateway did not answer with the part that was asked for')
+  if (response.status !== 206) throw new ReadFailed('other', 'the gateway did not answer with the requested part')
   const reader = response.body!.getReader()
   let left = end - start
   while (left > 0) {

@@ -128,7 +128,7 @@ export const texts = {
     allWell: 'Everything works.',
     findings: (bad: number, warn: number) =>
       [
-        bad > 0 && `${common.counted(bad, 'problem needs', 'problems need')} you now`,
+        bad > 0 && `${common.counted(bad, 'problem needs', 'problems need')} attention`,
         warn > 0 && `${common.counted(warn, 'warning')}`,
       ]
         .filter(Boolean)
@@ -231,7 +231,7 @@ export const texts = {
     noGrowthText: 'The gateway takes a sample every hour.',
     overTerms: 'Over terms',
     overTermsText:
-      'Lockers that use more than was bought, or still hold files after they expired; the furthest over first.',
+      'Lockers that use more than was bought, or still hold files after they expired; largest excess first.',
     noneOver: 'No locker is over its terms.',
     locker: 'Locker',
     owner: 'Owner',

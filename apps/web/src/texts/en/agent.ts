@@ -131,7 +131,7 @@ export const texts = {
       checking: 'One moment…',
     },
     safe: 'You can close the page: the payment is recorded in this browser and is never made twice.',
-    begun: {
+    started: {
       title: 'A payment was started',
       text: 'This browser recorded a payment whose outcome is unknown. Nothing else is paid until it is known.',
       look: 'Check its status',
@@ -237,7 +237,7 @@ export const texts = {
     noRuns: 'The service has not run yet.',
     tasks,
     outcomes,
-    told: (delivered: number, undelivered: number) => `${delivered} delivered, ${undelivered} not delivered`,
+    deliveries: (delivered: number, undelivered: number) => `${delivered} delivered, ${undelivered} not delivered`,
     secret: 'Webhook secret',
     showSecret: 'Show the secret',
     sends: (url: string) => `Findings are sent to ${url}`,

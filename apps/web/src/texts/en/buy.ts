@@ -28,7 +28,7 @@ export const texts = {
     timeLeft: 'This price is valid for',
     left: (seconds: number) => `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`,
     ended: 'This price has expired. Nothing was paid from this page.',
-    endedForGood:
+    endedPermanently:
       'This price has expired, and the gateway no longer accepts payments for it. If you have paid, send the transaction to the gateway’s admin. Otherwise get a new price.',
     endedElsewhere:
       'This price has expired. If you have just paid, wait: this page is still looking for your payment. Otherwise get a new price.',

@@ -64,7 +64,7 @@ export const texts = {
       done: 'Uploaded',
       failed: 'Not uploaded',
     },
-    kept: (bytes: string) => `${bytes} already uploaded`,
+    resumed: (bytes: string) => `${bytes} already uploaded`,
     progress: (name: string) => `Progress of ${name}`,
     pauseAll: 'Pause all',
     continueAll: 'Continue all',
@@ -149,7 +149,7 @@ export const texts = {
     undo: 'Undo',
     now: 'Delete now',
     failed: (number: string) => `Not deleted: ${number}`,
-    kept: (number: number) =>
+    skipped: (number: number) =>
       number === 1
         ? '1 file was not deleted because it has changed since then'
         : `${files(number)} were not deleted because they have changed since then`,

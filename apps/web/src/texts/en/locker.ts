@@ -51,7 +51,7 @@ export const texts = {
     pushing: 'Publishing',
     ownerSigns: 'The owner signs once.',
     changed: 'Files have changed since the newest statement.',
-    current: 'The newest statement is about exactly these files.',
+    current: 'The newest statement covers exactly these files.',
     never: 'No statement yet',
     neverText: 'Attest so that anyone can check what this locker contains, and since when.',
     unchanged: 'Nothing has changed: the newest statement is still true.',

@@ -31,7 +31,7 @@ export const texts = {
     how: (added: number) =>
       `${entries(added)} more: the tiles of the log prove that it begins with everything that you saw then.`,
     notKept: 'This browser does not let pages store data, so it cannot compare the log on your next visit.',
-    unproven: 'It could not be checked whether this log has only grown',
+    unproven: 'This page could not check that the log has only grown',
     unprovenText: (size: number, at: number) =>
       `You saw it with ${entries(size)} on ${texts.time(at)}. The gateway does not show the tiles that would prove that these are still there. Try again in a minute; if nothing changes, do not rely on this log.`,
     forked: 'This log has rewritten its history',
@@ -42,7 +42,7 @@ export const texts = {
       `You saw ${entries(size)} on ${texts.time(at)}, and now the gateway shows ${entries(now)}. A gateway that was just restored may be repairing itself: read again in a minute. If nothing changes, signed entries that you saw are gone.`,
     replaced: 'This is not the log that you saw here before',
     replacedText: (origin: string, at: number) =>
-      `On ${texts.time(at)} the log here was ${origin}, with another key. If the gateway’s admin has started a new log, look for their reason in another place than this page. Otherwise, another server may be answering.`,
+      `On ${texts.time(at)} the log here was ${origin}, with another key. If the gateway’s admin has started a new log, look for their explanation somewhere other than this page. Otherwise, another server may be answering.`,
     evidence: 'Save both checkpoints before you do anything else: they are signed, and prove to anyone what happened.',
     check: 'Others can check the file with',
     save: 'Save both checkpoints',
@@ -72,7 +72,7 @@ export const texts = {
   vouching: {
     title: 'Who vouches for it',
     witnesses: 'Witnesses',
-    none: 'This log has no witnesses. It could show other people something else.',
+    none: 'This log has no witnesses. It could show something different to other people.',
     cosigned: (at: number) => `cosigned on ${texts.time(at)}`,
     notYet: 'has not cosigned this checkpoint yet',
     own: 'The gateway chose these witnesses. To use your own, give a policy on the page',
@@ -102,7 +102,7 @@ export const texts = {
         : `This entry does not exist: the log has ${entries(size)}, and the last one is ${common.number(size - 1)}.`,
     notFound: 'This statement is not in the log',
     notFoundText:
-      'A new statement is in the log a few seconds after it was made. The digest may be mistyped, or belong to another gateway. Records of the oracle era are not in any log.',
+      'A new statement appears in the log a few seconds after it is made. The digest may be mistyped, or belong to another gateway. Records of the oracle era are not in any log.',
     looking: 'Looking it up…',
   },
 

@@ -45,7 +45,7 @@ export const texts = {
     noneTransaction:
       'If it paid for a locker, the receipt is found with the quote id, never by the transaction alone: a receipt opens files, and transactions are public.',
     noneDigest:
-      'If it is the hash of a file: the gateway does not tell who stores a file. To prove it to you, the owner gives you a bundle. A private key has 64 hex digits, too: if this was one, the gateway has seen it, so move its funds to a new key.',
+      'If it is the hash of a file: the gateway does not reveal who stores a file. To prove it to you, the owner gives you a bundle. A private key has 64 hex digits, too: if this was one, the gateway has seen it, so move its funds to a new key.',
     network: 'Network',
     transaction: 'Transaction',
     slot: 'Slot',

@@ -14,7 +14,7 @@ const facts: Record<string, FactText> = {
     name: 'The file list has the stated root',
     means: 'The names, sizes and hashes in this bundle give exactly the root that the bundle commits to.',
     how: 'Each file was hashed with its name and size, the hashes were combined pair by pair up to one root, and the root and the number of files were compared.',
-    limits: 'It does not show who made the list, nor when. Anybody can compute a root.',
+    limits: 'It does not show who made the list, nor when. Anyone can compute a root.',
   },
   files_match: {
     name: 'Your files are the listed ones',

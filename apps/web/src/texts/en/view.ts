@@ -44,7 +44,7 @@ export const texts = {
     provenAt: (date: string) => `It is in a statement that was published on chain on ${date}.`,
     published: 'It is in a statement that is published on chain.',
     signed: 'Signed, not published yet',
-    signedText: 'It is in a signed statement that waits to be published on chain.',
+    signedText: 'It is in a signed statement that is waiting to be published on chain.',
     other: 'Another version is proven',
     otherText: 'The statement names other bytes for this file: it was replaced afterwards.',
     unknown: 'Not compared yet',

@@ -29,5 +29,5 @@ export const texts = {
     unsupported: 'This wallet does not support what is needed here. Choose another one.',
     other: 'The wallet did not answer as expected. Try again, or choose another one.',
   } satisfies Record<WalletProblem, string>,
-  said: (words: string) => `Its message: ${words}`,
+  message: (words: string) => `Its message: ${words}`,
 }

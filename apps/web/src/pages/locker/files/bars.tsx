@@ -183,7 +183,7 @@ export function UnreadableNote({ paths }: { paths: Signal<readonly string[]> }) 
 }
 
 export function DeletionBar({ deletions }: { deletions: Deletions }) {
-  const { pending, failed, kept } = deletions
+  const { pending, failed, skipped } = deletions
   const seconds = useSignal(0)
   useEffect(() => {
     if (!pending.value) return
@@ -210,9 +210,9 @@ export function DeletionBar({ deletions }: { deletions: Deletions }) {
           </div>
         </section>
       )}
-      {kept.value > 0 && (
+      {skipped.value > 0 && (
         <p class="note" role="status">
-          {t.deletion.kept(kept.value)}
+          {t.deletion.skipped(skipped.value)}
         </p>
       )}
       {problem && (

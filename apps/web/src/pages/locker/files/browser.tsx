@@ -71,7 +71,7 @@ export function FileBrowser({ session }: { session: LockerSession }) {
   const { attestation, last_manifest_change_at, restriction } = session.facts.value
   // A locker that the gateway's admin has frozen or taken down accepts no writes.
   const canUpload = !restriction
-  // Whether the newest statement is about exactly these files: only the gateway knows.
+  // Whether the newest statement covers exactly these files: only the gateway knows.
   useEffect(() => {
     if (!session.isSilent) return
     client.usage(locker).then(

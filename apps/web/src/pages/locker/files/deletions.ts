@@ -32,7 +32,7 @@ export interface Deletions {
   readonly hidden: Signal<ReadonlySet<string>>
   readonly failed: Signal<{ files: number; error: unknown } | null>
   /** The number of files of the last deletion that stay because they changed after the click. */
-  readonly kept: Signal<number>
+  readonly skipped: Signal<number>
   remove(entries: readonly Entry[]): void
   undo(): void
   /** Sends pending deletions now. */
@@ -49,7 +49,7 @@ export function createDeletions(client: Client, locker: Locker, onDeleted: () =>
   const pending = signal<Deletion | null>(null)
   const hidden = signal<ReadonlySet<string>>(new Set())
   const failed = signal<{ files: number; error: unknown } | null>(null)
-  const kept = signal(0)
+  const skipped = signal(0)
   const running = new Set<Deletion>()
   let timer: ReturnType<typeof setTimeout> | undefined
 
@@ -109,18 +109,18 @@ export function createDeletions(client: Client, locker: Locker, onDeleted: () =>
       reason = error
     }
     if (refused > 0) failed.value = { files: refused, error: reason }
-    kept.value = changed
+    skipped.value = changed
   }
 
   return {
     pending,
     hidden,
     failed,
-    kept,
+    skipped,
     remove(entries) {
       void flush()
       failed.value = null
-      kept.value = 0
+      skipped.value = 0
       const files = filesOf(client, locker, entries)
       // The failure is reported when they are deleted.
       files.catch(() => {})

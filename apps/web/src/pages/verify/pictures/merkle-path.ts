@@ -71,8 +71,8 @@ export interface PathFinder {
 }
 
 /**
- * Finds paths in a tree of leaves that are at hand. Without the nodes above its blocks, as a verified bundle has
- * counted them, all leaves are read and hashed once; after that, a path needs no more than the leaves of one block.
+ * Finds paths in a tree whose leaves can be read. Without the nodes above its blocks, which a verified bundle provides,
+ * all leaves are read and hashed once. After that, a path needs only the leaves of one block.
  * Throws when there is no leaf (MERK-08).
  */
 export function createPathFinder(

@@ -12,7 +12,7 @@ const t = texts.tree
 
 /** Longer paths are folded in the middle until the visitor expands them. */
 const MAX_LEVELS = 9
-const KEPT_LEVELS = 4
+const SHOWN_LEVELS = 4
 
 export function MerkleTree({ proof }: { proof: ShownProof }) {
   const depth = proof.path.steps.length
@@ -73,7 +73,7 @@ function Verdict({ proof }: { proof: ShownProof }) {
 /** The heights of the levels from the top; null for folded levels. */
 function shownHeights(depth: number, isFolded: boolean): (number | null)[] {
   const all = Array.from({ length: depth }, (_, i) => depth - 1 - i)
-  return isFolded ? [...all.slice(0, KEPT_LEVELS), null, ...all.slice(-KEPT_LEVELS)] : all
+  return isFolded ? [...all.slice(0, SHOWN_LEVELS), null, ...all.slice(-SHOWN_LEVELS)] : all
 }
 
 const WIDTH = 340
@@ -132,7 +132,7 @@ function Drawing({ proof, heights, chosen, choose }: DrawingProps) {
           const parentX = row === 0 ? MIDDLE : above === null ? MIDDLE : slotOf(path.steps[above as number] as PathStep)
           const from = yOf(row - 1) + (above === null ? BOX.height - 8 : BOX.height)
           if (height === null)
-            return <Fold key="fold" x={parentX} from={from} y={yOf(row)} levels={depth - 2 * KEPT_LEVELS} />
+            return <Fold key="fold" x={parentX} from={from} y={yOf(row)} levels={depth - 2 * SHOWN_LEVELS} />
           const step = path.steps[height] as PathStep
           return <Edges key={height} step={step} parentX={parentX} from={from} to={yOf(row)} />
         })}

@@ -17,6 +17,7 @@ interface IntakeNeeds {
   ask: (names: readonly string[]) => Promise<ConflictChoice | null>
 }
 
+/** One drop or choice. */
 interface Intake {
   chosen: Chosen | Promise<Chosen>
   /** The current folder, ending with a slash. */
@@ -25,8 +26,7 @@ interface Intake {
   encrypt: Encrypt | null
 }
 
-/** The context of one choice. */
-interface Taken {
+interface IntakeResult {
   unreadable: readonly string[]
   /** Whether all of the files were skipped. */
   isNothingLeft: boolean
@@ -43,12 +43,12 @@ export function createIntake({ client, locker, uploads, deletions, ask }: Intake
     )
   }
 
-  async function take({ chosen, folder, encrypt }: Intake): Promise<Taken> {
+  async function take({ chosen, folder, encrypt }: Intake): Promise<IntakeResult> {
     const { files, unreadable } = await chosen
     const planned = plannedFiles(files, folder, encrypt !== null)
-    const left = planned.length === 0 ? [] : await withoutConflicts(planned, findTaken, ask)
-    if (left) await add(left, encrypt)
-    return { unreadable, isNothingLeft: planned.length > 0 && left?.length === 0 }
+    const remaining = planned.length === 0 ? [] : await withoutConflicts(planned, findTaken, ask)
+    if (remaining) await add(remaining, encrypt)
+    return { unreadable, isNothingLeft: planned.length > 0 && remaining?.length === 0 }
   }
 
   /** Cancels the pending deletion of a file and replaces it. */
@@ -62,10 +62,14 @@ export function createIntake({ client, locker, uploads, deletions, ask }: Intake
 
   async function takeAgain(upload: Upload): Promise<void> {
     const { filename, file, handle, encrypt } = upload
-    const left = await withoutConflicts([{ path: filename, filename, file, handle, mayReplace: false }], findTaken, ask)
-    if (!left) return
+    const remaining = await withoutConflicts(
+      [{ path: filename, filename, file, handle, mayReplace: false }],
+      findTaken,
+      ask,
+    )
+    if (!remaining) return
     uploads.cancel(upload)
-    await add(left, encrypt)
+    await add(remaining, encrypt)
   }
 
   function inOrder<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -75,7 +79,7 @@ export function createIntake({ client, locker, uploads, deletions, ask }: Intake
   }
 
   return {
-    take: (intake: Intake): Promise<Taken> => inOrder(() => take(intake)),
+    take: (intake: Intake): Promise<IntakeResult> => inOrder(() => take(intake)),
     /** Asks again about the name of an upload that another file got in the meantime. */
     takeAgain: (upload: Upload): Promise<void> => inOrder(() => takeAgain(upload)),
   }

@@ -59,7 +59,7 @@ export function UploadPanel({ uploads, onNameTaken }: PanelProps) {
 }
 
 function UploadRow({ upload, uploads, onNameTaken }: PanelProps & { upload: Upload }) {
-  const { filename, file, state, doneBytes, keptBytes, error } = upload
+  const { filename, file, state, doneBytes, resumedBytes, error } = upload
   const name = shortFilename(filename)
   const problem = state === 'failed' ? explainFileError(error) : null
   const isTaken = error instanceof NameTaken
@@ -70,7 +70,7 @@ function UploadRow({ upload, uploads, onNameTaken }: PanelProps & { upload: Uplo
         <Filename name={filename} />
         <span class="upload-state">
           {t.uploads.states[state]} · {common.bytes(file.size)}
-          {keptBytes > 0 && isMoving && ` · ${t.uploads.kept(common.bytes(keptBytes))}`}
+          {resumedBytes > 0 && isMoving && ` · ${t.uploads.resumed(common.bytes(resumedBytes))}`}
         </span>
         {problem && (
           <span class="upload-problem">

@@ -4,7 +4,7 @@ import { DEFAULT_SYSTEM_PREFIX, filenameProblem } from '@svc/protocol/filename'
 import { type Client, contentTypeOf, type Locker, type NamedBytes, SMALL_FILE_BYTES, type Source } from '@svc/sdk'
 import { InvalidFilename, isGatewayError, NameTaken } from '@svc/sdk/errors'
 import { fileSource, hashOf } from './file-source.ts'
-import { dropRecords, keepRecords } from './records.ts'
+import { dropRecords, saveRecords } from './records.ts'
 import { createUploadList, type NewUpload, type Upload, type UploadList } from './upload-list.ts'
 
 export interface Uploads extends Pick<UploadList, 'version' | 'totals' | 'first'> {
@@ -163,7 +163,7 @@ export function createUploads(client: () => Promise<Client>, locker: Locker, eve
     const controller = new AbortController()
     const { signal } = controller
     running.set(upload, controller)
-    set(upload, { state: 'checking', doneBytes: 0, keptBytes: 0, error: null })
+    set(upload, { state: 'checking', doneBytes: 0, resumedBytes: 0, error: null })
     try {
       const source = await sourceOf(upload, signal)
       const scale = upload.file.size / (source.size || 1)
@@ -172,7 +172,7 @@ export function createUploads(client: () => Promise<Client>, locker: Locker, eve
         signal,
         contentType: typeOf(upload),
         overwrite: upload.mayReplace,
-        onResume: (kept) => set(upload, { keptBytes: Math.round(kept * scale) }),
+        onResume: (bytes) => set(upload, { resumedBytes: Math.round(bytes * scale) }),
         onProgress: (done) => set(upload, { doneBytes: Math.round(done * scale) }),
       })
       finish(upload)
@@ -225,14 +225,14 @@ export function createUploads(client: () => Promise<Client>, locker: Locker, eve
       for (const upload of files) {
         const before = list.named(upload.filename)
         if (before) drop(before)
-        list.add({ ...upload, state: 'waiting', doneBytes: 0, keptBytes: 0, error: null })
+        list.add({ ...upload, state: 'waiting', doneBytes: 0, resumedBytes: 0, error: null })
       }
       const records = files.map(({ filename, file: { size, lastModified }, handle, encrypt, mayReplace }) => {
         const isEncrypted = encrypt !== null
         return { lockerId: locker.locker_id, filename, size, lastModified, isEncrypted, handle, mayReplace }
       })
       // Only then can all of them be resumed.
-      void keepRecords(records).finally(start)
+      void saveRecords(records).finally(start)
     },
     pauseAll: () => list.all().forEach(pause),
     continueAll: () => [...list.in('paused')].forEach(proceed),

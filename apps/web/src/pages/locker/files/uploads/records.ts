@@ -23,7 +23,7 @@ const TAB = crypto.randomUUID()
 /** Whether this page holds its lock, which tells other pages that its uploads continue. */
 let isHolding = false
 
-export async function keepRecords(records: readonly Omit<UploadRecord, 'tab'>[]): Promise<void> {
+export async function saveRecords(records: readonly Omit<UploadRecord, 'tab'>[]): Promise<void> {
   if (!isHolding && navigator.locks) {
     isHolding = true
     void navigator.locks.request(NAME + TAB, () => new Promise(() => {}))

@@ -17,7 +17,7 @@ export interface Upload {
   /** The bytes that are done in the current state. */
   doneBytes: number
   /** Bytes that the gateway already had. */
-  keptBytes: number
+  resumedBytes: number
   error: unknown
 }
 
@@ -36,7 +36,7 @@ interface Totals {
   isPaused: boolean
 }
 
-type Change = Partial<Pick<Upload, 'state' | 'doneBytes' | 'keptBytes' | 'error'>>
+type Change = Partial<Pick<Upload, 'state' | 'doneBytes' | 'resumedBytes' | 'error'>>
 
 export interface UploadList {
   /** Changes with every step, at most a few times per second. */
