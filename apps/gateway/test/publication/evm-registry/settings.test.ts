@@ -48,7 +48,7 @@ it('CFG-01 key and contract must be set together', () => {
 })
 
 it('CFG-01 a registry without a node of its chain is refused', () => {
-  expect(() => read({ EVM_REGISTRY_CONTRACT, EVM_REGISTRY_KEY }, { evm: false })).toThrow('needs EVM_RPC_URLS')
+  expect(() => read({ EVM_REGISTRY_CONTRACT, EVM_REGISTRY_KEY }, { evm: false })).toThrow('requires EVM_RPC_URLS')
 })
 
 it('T-13 production refuses every key of the local chain, and development accepts it', () => {
