@@ -212,7 +212,7 @@ const DECLARED = [PRIMARY, EVM, OPTIMISM] as const`,
       "  ['evm', 'optimism-mainnet', 'eip155:10', 'OPTIMISM', 'optimism_chain'],",
     ),
     'packages/api/test/assets.test.ts': before(
-      ']\n\n/** Their prices',
+      ']\n\n/** The prices of these assets',
       "  ['eip155:10', 'ETH', 18, 'ETH', '0x0000000000000000000000000000000000000000'],",
     ),
   },
