@@ -13,7 +13,7 @@ const locker = forEachTest(() => instance.locker(ed25519Identity()))
 const create = (body: unknown) => locker.call<UrlSet>(['locker:write'], 'POST', '/files', body)
 const rowOf = (filename: string) => findFile(instance.gateway.context.database.db, locker.lockerId, filename)
 
-it('FILE-08 LIM-02 creating a file answers 200 with URLs on the base URL', async () => {
+it('FILE-08 GEN-06 creating a file answers 200 with URLs on the base URL', async () => {
   const { status, headers, body } = await create({ filename: 'docs/a.txt', content_type: 'text/plain' })
   expect([status, headers.get('cache-control')]).toEqual([200, 'no-store'])
   expect(body).toEqual({

@@ -168,7 +168,7 @@ it('ADD-09 every public read allows pages of any origin without credentials, for
 })
 
 describe('discovery', () => {
-  it('GEN-06 VERS-02 answers the index of the gateway, with absolute addresses under the base URL', async () => {
+  it('VERS-02 VERS-03 answers the index of the gateway, with absolute addresses under the base URL', async () => {
     const { body } = await get('/.well-known/svc.json')
     expect(body).toMatchObject({
       name: 'svc',
