@@ -27,6 +27,7 @@ import { openEvidence } from './views/evidence/state.ts'
 import { lockerRoutes } from './views/lockers/routes.ts'
 import { pageRoutes } from './views/pages/routes.ts'
 import { viewRoutes } from './views/routes.ts'
+import { shareViewRoutes } from './views/shares/routes.ts'
 import { openViews } from './views/state.ts'
 
 type Open = (context: Context, secrets: Secrets) => object | Promise<object>
@@ -66,6 +67,7 @@ const ROUTES: readonly ((service: Service, context: Context) => void)[] = [
   publicationRoutes,
   logRoutes,
   evidenceRoutes,
+  shareViewRoutes,
   operationRoutes,
 ]
 

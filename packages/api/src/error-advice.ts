@@ -54,6 +54,7 @@ export const TOOL_ADVICE: Advice<string> = {
   FILE_NOT_FOUND: '`list_files` shows the files of the locker',
   FILE_NOT_ATTESTED: 'call `attest`, then try again',
   statement_not_found: 'leave `sequence` out to get the newest statement',
+  SHARE_NOT_FOUND: 'the share has ended or never existed: ask the sender of the address for a new one',
   SESSION_NOT_FOUND: 'call `put_file` again',
   delegation_not_found: 'check delegation_id; only the key that made a delegation can see it',
   not_in_log: 'try again after a few seconds',
@@ -73,6 +74,7 @@ export const TOOL_ADVICE: Advice<string> = {
   TUS_UPLOAD_GONE: 'create another upload, or call `put_file`',
   TUS_VERSION_UNSUPPORTED: 'send Tus-Resumable: 1.0.0',
   TUS_CHECKSUM_MISMATCH: 'send the bytes again',
+  SHARE_LIMIT_EXCEEDED: 'tell the user to end a share that is no longer used',
   SESSION_CLOSED: 'call `put_file` again',
   DELEGATION_LIMIT_EXCEEDED: 'end a delegation that is no longer needed',
   quote_expired: 'repeat the call with the same intent: it requests a new quote and pays nothing twice',
@@ -176,6 +178,11 @@ export const PAGE_ADVICE: Advice<readonly [title: string, next: string]> = {
     'The statement was made, but could not be published',
     'Publish it again in a minute, at no extra cost.',
   ],
+  SHARE_NOT_FOUND: [
+    'There is nothing at this address',
+    'The share has ended or never existed. Ask the sender of the address for a new one.',
+  ],
+  SHARE_LIMIT_EXCEEDED: ['The locker has the maximum number of shares', 'End one that is no longer used.'],
   LOCKER_FROZEN: [
     "The gateway's admin has frozen the locker",
     'Files can be read, but nothing can be changed. Ask the admin why.',

@@ -212,6 +212,11 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
     cause: 'The locker or wallet has no S3 key with this id: it was revoked, has expired, or never existed.',
     next: "`GET /v1/lockers/{locker_id}/s3/keys` lists a locker's valid keys, and `GET /v1/s3/keys` a wallet's.",
   },
+  SHARE_NOT_FOUND: {
+    cause:
+      'No share has this address: it has expired, was ended, or never existed, or the key that created it lost its access.',
+    next: 'Ask the sender of the address for a new one. `GET /v1/lockers/{locker_id}/shares` lists the shares of your own locker.',
+  },
   SESSION_NOT_FOUND: {
     cause: 'There is no such upload session, or it was deleted some time after it ended.',
     next: NEW_SESSION,
@@ -301,6 +306,10 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
   S3_KEY_LIMIT_EXCEEDED: {
     cause: 'The locker or wallet already has the maximum number of S3 keys.',
     next: 'Revoke a key that is no longer used: `DELETE /v1/lockers/{locker_id}/s3/keys/{access_key_id}`, or `DELETE /v1/s3/keys/{access_key_id}` for a wallet.',
+  },
+  SHARE_LIMIT_EXCEEDED: {
+    cause: 'The locker already has the maximum number of shares.',
+    next: 'End one that is no longer used: `DELETE /v1/lockers/{locker_id}/shares/{share_id}`. `last_used_at` in the list shows which those are.',
   },
   DELEGATION_LIMIT_EXCEEDED: {
     cause: 'The wallet already has the maximum number of delegations, or has made the maximum number today.',

@@ -1,5 +1,6 @@
 // All endpoints of the gateway.
 
+import * as access from './access.ts'
 import * as attestations from './attestations.ts'
 import * as confirmFiles from './confirm-files.ts'
 import * as dsse from './dsse.ts'
@@ -18,6 +19,7 @@ import * as proofs from './proofs.ts'
 import * as purchases from './purchases.ts'
 import * as receipts from './receipts.ts'
 import * as s3Credentials from './s3-credentials.ts'
+import * as shares from './shares.ts'
 import * as sponsored from './sponsored.ts'
 import * as transfers from './transfers.ts'
 import * as tus from './tus.ts'
@@ -33,10 +35,12 @@ export const gatewayEndpoints = endpointsOf([
   receipts,
   sponsored,
   lockers,
+  access,
   usage,
   files,
   confirmFiles,
   transfers,
+  shares,
   uploadSessions,
   s3Credentials,
   tus,

@@ -345,7 +345,7 @@ export const removeOperator = endpoint({
   method: 'DELETE',
   path: '/v1/lockers/{locker_id}/operators/{pubkey}',
   auth: { ops: ['locker:admin'] },
-  summary: 'Remove an operator immediately, with the URLs and upload sessions that its key requested',
+  summary: 'Remove an operator immediately, with the URLs, shares and upload sessions that its key requested',
   params: Type.Object({ locker_id: Type.String(), pubkey: Type.String() }),
   responses: {
     200: Type.Object({
@@ -367,7 +367,7 @@ export const revokeAccess = endpoint({
   repeatable: true,
   path: '/v1/lockers/{locker_id}/revoke',
   auth: { ops: ['locker:admin'] },
-  summary: 'End all URLs and upload sessions of a locker, no matter who requested them',
+  summary: 'End all URLs, shares and upload sessions of a locker, no matter who requested them',
   params: LockerPath,
   responses: {
     200: Type.Object({ ok: Type.Literal(true), locker_id: Type.String(), revoked: Type.Literal(true) }),

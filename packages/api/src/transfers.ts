@@ -7,14 +7,15 @@ import { RESTRICTION_ERRORS } from './wire.ts'
 
 const TokenPath = Type.Object({ token: Type.String() })
 const TOKEN_ERRORS = ['SHORT_URL_INVALID', 'SHORT_URL_EXPIRED', 'FILE_NOT_FOUND'] as const
-const READ_ERRORS = [
+/** Of every endpoint that answers the bytes of a file. */
+export const BYTES_ERRORS = [
   'CONTENT_NOT_FOUND',
   'LOADED_AS_CODE',
   'PRECONDITION_FAILED',
   'RANGE_NOT_SATISFIABLE',
   'STORAGE_UNAVAILABLE',
 ] as const
-const OnCondition = Type.Object(
+export const OnCondition = Type.Object(
   Object.fromEntries(
     ['Range', 'If-Range', 'If-Match', 'If-None-Match', 'If-Unmodified-Since', 'If-Modified-Since'].map((name) => [
       name,
@@ -23,10 +24,10 @@ const OnCondition = Type.Object(
   ),
 )
 const Bytes = Type.String({ contentMediaType: 'application/octet-stream' })
-const READ_ANSWERS = { 200: Bytes, 206: Bytes, 304: Type.String() }
-const ANY_TYPE = '*/*'
-/** Anyone who sees a short URL can use it, so it must not be cached or sent as a referrer. */
-const PRIVATE = { 'cache-control': 'private, no-store', 'referrer-policy': 'no-referrer' }
+export const READ_ANSWERS = { 200: Bytes, 206: Bytes, 304: Type.String() }
+export const ANY_TYPE = '*/*'
+/** Anyone who sees a short URL or a share's address can use it, so it must not be cached or sent as a referrer. */
+export const PRIVATE = { 'cache-control': 'private, no-store', 'referrer-policy': 'no-referrer' }
 
 export const readByToken = endpoint({
   name: 'readByToken',
@@ -40,7 +41,7 @@ export const readByToken = endpoint({
   responses: { ...READ_ANSWERS, 307: Type.String() },
   headers: PRIVATE,
   contentType: ANY_TYPE,
-  errors: [...TOKEN_ERRORS, ...READ_ERRORS, 'LOCKER_TAKEN_DOWN', 'IAM_SIGNBLOB_PERMISSION_DENIED'],
+  errors: [...TOKEN_ERRORS, ...BYTES_ERRORS, 'LOCKER_TAKEN_DOWN', 'IAM_SIGNBLOB_PERMISSION_DENIED'],
 })
 
 export const UploadedBytes = Type.Object(
@@ -116,7 +117,7 @@ export const readPublicly = endpoint({
     'locker_not_found',
     'receipt_is_renewal',
     'FILE_NOT_FOUND',
-    ...READ_ERRORS,
+    ...BYTES_ERRORS,
     'LOCKER_TAKEN_DOWN',
   ],
 })

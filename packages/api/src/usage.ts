@@ -44,7 +44,7 @@ export const LockerUsage = Type.Object(
     bytes: Used('The size of all files, confirmed or not.'),
     files: Used('The number of entries in the manifest.'),
     egress: Used(
-      'The bytes sent by the public link and short URLs since the locker was opened. They are counted in memory and saved every few seconds, so a crash loses the last ones. Downloads that a provider serves itself count in full.',
+      'The bytes sent by the public link, shares and short URLs since the locker was opened. They are counted in memory and saved every few seconds, so a crash loses the last ones. Downloads that a provider serves itself count in full.',
     ),
     purchases: Type.Array(PaidPurchase, { description: 'The first purchase, then the newest 100 renewals.' }),
     next_anchor: OrNull(NextAnchor),

@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto'
 import type { Commit, CommitOptions } from '@svc/database/commit'
 import { toHex } from '@svc/protocol/bytes'
 import type { Endorsement, Revocation } from '@svc/protocol/key-changes'
-import type { AnnouncedKeyTable, Locker, S3KeyTable, Schema, Tx } from '../db/schema.ts'
+import type { AnnouncedKeyTable, Locker, S3KeyTable, Schema, ShareTable, Tx } from '../db/schema.ts'
 import type { DocumentId, RecordDocuments } from './document-id.ts'
 
 export type AccessChange =
@@ -20,6 +20,9 @@ export type AccessChange =
   | { what: 'wallet_s3_key_made'; wallet: string; row: S3KeyTable }
   /** The key was revoked. */
   | { what: 'wallet_s3_key'; wallet: string; key: string }
+  | { what: 'share_made'; locker: string; row: ShareTable }
+  /** The share was ended. */
+  | { what: 'share'; locker: string; seed: string }
   /** Release 1.1.0 wrote no status: the link was then closed, or works with a new handle only. */
   | { what: 'link'; locker: string; status?: { link_closed: number; link_handle: string | null } }
   /** Null: the restriction was lifted. */
@@ -47,6 +50,8 @@ const KINDS: Record<AccessChange['what'], true> = {
   s3_key: true,
   wallet_s3_key_made: true,
   wallet_s3_key: true,
+  share_made: true,
+  share: true,
   link: true,
   restriction: true,
   anchoring: true,

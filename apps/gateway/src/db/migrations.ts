@@ -71,4 +71,21 @@ export const migrations: Migrations = {
       update attestations set push_at = 0
       where status = 'computed' and anchor_error like '%"retryable":true%'`.execute(db)
   },
+
+  '0050-shares': async (db, column) => {
+    await db.schema
+      .createTable('shares')
+      .addColumn('seed', column.text, (c) => c.primaryKey())
+      .addColumn('locker_id', column.text, (c) => c.notNull())
+      .addColumn('path', column.text, (c) => c.notNull())
+      .addColumn('label', column.text)
+      .addColumn('minted_by', column.text, (c) => c.notNull())
+      .addColumn('minted_epoch', column.integer, (c) => c.notNull())
+      .addColumn('created_at', column.integer, (c) => c.notNull())
+      .addColumn('expires_at', column.integer)
+      .addColumn('last_used_at', column.integer)
+      .execute()
+    await db.schema.createIndex('shares_locker').on('shares').column('locker_id').execute()
+    await db.schema.createIndex('shares_expires_at').on('shares').column('expires_at').execute()
+  },
 }

@@ -59,6 +59,7 @@ export interface Schema extends QueueTables, GuardTables {
   growth_samples: GrowthSampleTable
   sales_periods: SalesPeriodTable
   s3_keys: S3KeyTable
+  shares: ShareTable
   uncounted_receipts: { receipt_id: string }
   revocations: RevocationTable
   logbooks: LogbookTable
@@ -337,6 +338,24 @@ export interface S3KeyTable {
   minted_epochs?: string | null | undefined
   created_at: number
   expires_at: number
+  /** Written at most once an hour. */
+  last_used_at: number | null
+}
+
+/** One file or folder of a locker that anyone may read who has the id of the share. */
+export interface ShareTable {
+  /** 16 random bytes in hex. The id that opens the share follows from it and the key for short URLs. */
+  seed: string
+  locker_id: string
+  /** The name of a file, or a folder with its final slash. */
+  path: string
+  label: string | null
+  /** Who created it, and the locker's access epoch at that time. */
+  minted_by: string
+  minted_epoch: number
+  created_at: number
+  /** Null for a share that does not expire. */
+  expires_at: number | null
   /** Written at most once an hour. */
   last_used_at: number | null
 }

@@ -3,6 +3,7 @@
 import { type JobRun, PermanentError, type Queue } from '@svc/database/queue/queue'
 import { forgetNonces } from '@svc/service/guard/nonces'
 import { ServiceError } from '@svc/service/service-error'
+import { sweepShares } from '../adapters/http/shares/sweep-shares.ts'
 import { sweepKeys } from '../adapters/s3/credentials/sweep-keys.ts'
 import { forgetSpending } from '../budgets/budgets.ts'
 import { type Context, unixNow } from '../context.ts'
@@ -56,7 +57,10 @@ export function registerJobs(context: Context): void {
   regularly(300, 'sweep-sessions', () => sweepSessions(context))
   regularly(300, 'sweep-objects', () => sweepObjects(context))
   regularly(600, 'sweep-quotes', (run) => sweepQuotes(context, run.signal))
-  regularly(3600, 'sweep-s3-keys', (run) => sweepKeys(context, run.signal))
+  regularly(3600, 'sweep-s3-keys', async (run) => {
+    await sweepKeys(context, run.signal)
+    await sweepShares(context, run.signal)
+  })
   regularly(3600, 'forget-dead-jobs', () => queue.deleteOldDead())
   regularly(600, 'sweep-settling', () => sweepDeliveries(context))
   regularly(60, 'count-sales', () => countSales(context))

@@ -17,7 +17,7 @@ export interface BuiltPages {
   savedCopy: { asset: Asset; sha256: string } | null
 }
 
-interface DeclaredPage {
+export interface DeclaredPage {
   /** A path such as `/locker/{locker_id}`. */
   path: string
   /** Directives that differ from the default policy. */

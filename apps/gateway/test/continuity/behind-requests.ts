@@ -61,6 +61,10 @@ export function requestsOf(
     refresh: { body: { ...receipt, ttl_min: 5 } },
     revokeAccess: { body: {} },
 
+    createShare: { body: { path: 'a.txt' } },
+    // The statement does not include it.
+    proveShared: { status: 404, code: 'FILE_NOT_ATTESTED' },
+
     createFile: { body: NEW_FILE },
     createFiles: { body: { files: [NEW_FILE] } },
     fetchAndStore: { body: { locker_id: ids.lockerId, source_url: 'https://source.example/a', ...NEW_FILE } },

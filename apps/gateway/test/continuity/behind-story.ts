@@ -5,6 +5,7 @@ import { Readable } from 'node:stream'
 import type { UrlSet } from '@svc/api/file-entries'
 import type { PaymentLeg } from '@svc/api/quote'
 import type { NewS3Key } from '@svc/api/s3-credentials'
+import type { Share } from '@svc/api/shares'
 import type { TusToken } from '@svc/api/tus'
 import type { UploadSession } from '@svc/api/upload-sessions'
 import { startOidcIssuer, TEST_AUDIENCE } from '@svc/devnet/oidc-issuer'
@@ -132,7 +133,9 @@ export async function fillEntryPoints({ call, send, operator, directIds, instanc
   expect((await s3('PUT', 'folder/')).status).toBe(200)
   const { text } = await s3('POST', 'multipart.txt?uploads=')
   const [, uploadId = ''] = /<UploadId>([^<]+)</.exec(text) ?? []
-  return { urls, session, holder, upload: created.headers.get('location')!, tusToken: token, key, uploadId }
+  const { status, body: share } = await call<Share>(['locker:read'], 'POST', '/shares', { path: 'a.txt' })
+  expect(status).toBe(201)
+  return { share, urls, session, holder, upload: created.headers.get('location')!, tusToken: token, key, uploadId }
 }
 
 export type StoredRecords = Awaited<ReturnType<typeof fillRecords>>

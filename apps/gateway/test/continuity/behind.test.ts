@@ -145,6 +145,7 @@ forEachDatabase('a gateway whose database is behind', (database) => {
       upload_id: access.upload.split('/').at(-1)!,
       pubkey: operator.identity,
       access_key_id: access.key.access_key_id,
+      share_id: access.share.id,
       job_id: records.jobId,
       code: 'not_found',
       id: 'a'.repeat(64),

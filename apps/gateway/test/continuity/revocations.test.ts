@@ -11,6 +11,7 @@ import { announceKey } from '../../src/views/admin/keys/announce-key.ts'
 import { retireKey } from '../../src/views/admin/keys/retire-key.ts'
 import { revokeKey as revokeSigningKey } from '../../src/views/admin/keys/revoke-key.ts'
 import { examineDatabase } from '../../src/views/admin/replay/replay.ts'
+import { endShare, share, sharesOf } from '../adapters/http/shares/shares.ts'
 import {
   askKey,
   askWalletKey,
@@ -79,6 +80,12 @@ forEachDatabase('a restored database that forgot revocations', (database) => {
       await askWalletKey(gateway.instance(), owner),
     ].map(expectSuccess)
     const [byOperator, byOwner] = [await download(shared, operator), await download(revoked)]
+    const shares = {
+      ended: await share(shared, 'a.txt'),
+      kept: await share(shared, 'a.txt'),
+      ofOperator: await share(shared, 'a.txt', {}, operator),
+      revoked: await share(revoked, 'a.txt'),
+    }
     const announced = { publicKeyHex: NEXT_KEY!, start: Math.floor(gateway.clock.now() / 1000), reason: 'a test' }
     await announceKey(operations(), ACTOR, { ...announced, publicKeyHex: WITHDRAWN_KEY! })
     await gateway.exchange('live')
@@ -88,6 +95,10 @@ forEachDatabase('a restored database that forgot revocations', (database) => {
 
     expectSuccess(await admin(shared, 'DELETE', `/operators/${operator.identity}`))
     expectSuccess(await revokeKey(shared, key.access_key_id))
+    expectSuccess(await endShare(shared, shares.ended.id))
+    const newShare = await share(given, 'a.txt')
+    const shortLived = await share(given, 'a.txt')
+    expectSuccess(await endShare(given, shortLived.id))
     expectSuccess(await revokeWalletKey(gateway.instance(), owner, walletKeys[0]!.access_key_id))
     expectSuccess(await admin(revoked, 'POST', '/revoke', {}))
     expectSuccess(await admin(linked, 'POST', '/public-link', { action: 'close' }))
@@ -115,6 +126,7 @@ forEachDatabase('a restored database that forgot revocations', (database) => {
       thawed,
       given,
       newKey,
+      shares: { ...shares, made: newShare, shortLived },
       walletKeys: [walletKeys[1]!, newWalletKey],
       byOperator,
       byOwner,
@@ -127,15 +139,16 @@ forEachDatabase('a restored database that forgot revocations', (database) => {
     ['accepting what cannot be replayed', ['--accept']],
   ])('T-161 ADD-29 is behind until it is healed by %s, and revoked access never works again', async (_, options) => {
     const { shared, revoked, linked, rotated, rotatedLink, frozen, thawed, given, newKey } = made
-    const { walletKeys, byOperator, byOwner, published } = made
+    const { shares, walletKeys, byOperator, byOwner, published } = made
     await gateway.exchange('backup')
     const behind = await healthIn(gateway.instance().gateway, 'behind')
-    expect(behind.continuity).toMatchObject({ missing_revocations: 16, missing_statements: 0, missing_payments: 0 })
+    expect(behind.continuity).toMatchObject({ missing_revocations: 20, missing_statements: 0, missing_payments: 0 })
     expect(JSON.stringify(behind)).not.toContain(shared.lockerId)
     expectRefusal(await admin(shared, 'POST', '/revoke', {}), 503, 'database_behind')
     const refused = await command('lockers', 'freeze', shared.lockerId, '--reason', 'a test')
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('the database is older')])
     expect(await opens(byOperator)).toBe(200)
+    expect(await opens(`/v1/shares/${shares.made.id}/f/a.txt`)).toBe(404)
 
     const replayed = await command('replay', '--reason', 'a backup was restored', ...options)
     expect(replayed.code, replayed.stdout + replayed.stderr).toBe(0)
@@ -146,6 +159,10 @@ forEachDatabase('a restored database that forgot revocations', (database) => {
     expect((await recordOf(shared)).operators).toEqual([])
     expect(await listKeys(shared)).toEqual([])
     expect([await opens(byOperator), await opens(byOwner)]).toEqual([403, 403])
+    const { kept, made: newShare, ...ended } = shares
+    for (const { id } of [kept, newShare]) expect(await opens(`/v1/shares/${id}/f/a.txt`)).toBe(200)
+    for (const { id } of Object.values(ended)) expect(await opens(`/v1/shares/${id}/f/a.txt`)).toBe(404)
+    expect((await sharesOf(given)).map(({ id }) => id)).toEqual([newShare.id])
     expect(await opens(await download(revoked))).toBe(200)
     for (const locker of [linked, rotated]) expect(await opens(`/v1/r/${locker.receiptId}/f/a.txt`)).toBe(404)
     expect((await recordOf(linked)).public_link).toMatchObject({ status: 'closed' })

@@ -6,6 +6,8 @@ import type { AnonymousRequest } from '@svc/devnet/services/flood'
 /** What an unauthenticated caller may know of a gateway. */
 export interface Known {
   receiptId: string
+  /** The id of a share of the locker's file. */
+  shareId: string
   /** The receipt of a payment on chain. */
   paidReceiptId: string
   digest: string
@@ -140,6 +142,10 @@ export const BOUNDS: Readonly<Record<string, Bound>> = {
   writeByToken: { ...free(`/f/${TOKEN}`, 'PUT', 'bytes'), status: 403 },
   deleteByToken: { ...free(`/f/${TOKEN}`, 'DELETE'), status: 403 },
   readPublicly: { ...free(({ receiptId }) => `/v1/r/${receiptId}/f/a.txt`), rows: { locker_egress: 1 } },
+  openShare: { ...free(({ shareId }) => `/s/${shareId}`), status: 303 },
+  showShare: free(({ shareId }) => `/v1/shares/${shareId}`),
+  readShared: { ...free(({ shareId }) => `/v1/shares/${shareId}/f/a.txt`), rows: { locker_egress: 1 } },
+  proveShared: free(({ shareId }) => `/v1/shares/${shareId}/proof/a.txt`),
   readTusUpload: { ...free(`/v1/tus/${TOKEN}`), status: 404 },
   writeTusUpload: { ...free(`/v1/tus/${TOKEN}`, 'PATCH', 'bytes'), status: 412 },
   terminateTusUpload: { ...free(`/v1/tus/${TOKEN}`, 'DELETE'), status: 412 },

@@ -18,6 +18,7 @@ import { ed25519Identity } from '@svc/devnet/services/test-gateway'
 import { countRows, tableNames } from '@svc/devnet/table-names'
 import type { Kysely } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { share } from '../adapters/http/shares/shares.ts'
 import { type EvidenceGateway, openEvidenceGateway } from '../views/evidence/evidence-gateway.ts'
 import { BOUNDS, type Bound, boundsOf, type Known, UNDECLARED } from './bounds.ts'
 
@@ -60,6 +61,7 @@ beforeAll(async () => {
   const [leg] = quote.accepts
   known = {
     receiptId: locker.receipt_id,
+    shareId: (await share(locker, 'a.txt')).id,
     paidReceiptId: await buy(),
     digest: record.envelope!.statement_digest,
     payReqId: quote.extensions.svc.info.pay_req_id,

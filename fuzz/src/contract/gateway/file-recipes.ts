@@ -1,6 +1,7 @@
 // The inputs with which operations on lockers, files and uploads succeed.
 
 import type { NewS3Key, NewWalletS3Key } from '@svc/api/s3-credentials'
+import type { Share } from '@svc/api/shares'
 import type { TusToken } from '@svc/api/tus'
 import type { UploadSession } from '@svc/api/upload-sessions'
 import { ed25519Identity } from '@svc/devnet/services/signing'
@@ -63,6 +64,17 @@ export function lockerRecipes({ gateway, now, ask, main, locker, file }: Gateway
       const { filename, receiptId: receipt_id, credential } = await file()
       return { body: { receipt_id, filenames: [filename] }, credential }
     },
+    async createShare() {
+      const { filename, ...made } = await file()
+      return inLocker(made, { body: { path: filename } })
+    },
+    listShares: fresh(),
+    async endShare() {
+      const { filename, ...made } = await file()
+      const { id } = await ask<Share>('createShare', inLocker(made, { body: { path: filename } }))
+      return inLocker(made, { path: { share_id: id } })
+    },
+    listAccess: fresh(),
     mintS3Credentials: fresh({ body: {} }),
     createS3Key: fresh({ body: S3_KEY }),
     async revokeS3Key() {
@@ -84,6 +96,7 @@ export function lockerRecipes({ gateway, now, ask, main, locker, file }: Gateway
 export function byteRecipes(fixture: GatewayFixture): Recipes {
   const { ask, main, locker, file } = fixture
   const read = () => ({ path: { receipt_id: main.receiptId, filename: main.filename } })
+  const readShare = () => ({ path: { share_id: main.shareId, filename: main.filename } })
   const byToken =
     (name: string, given: Given = {}) =>
     async (): Promise<Given> => ({
@@ -133,6 +146,11 @@ export function byteRecipes(fixture: GatewayFixture): Recipes {
     deleteByToken: byToken('delete_url'),
     readPublicly: read,
     headReadPublicly: read,
+    showShare: () => ({ path: { share_id: main.shareId } }),
+    openShare: () => ({ path: { share_id: main.shareId } }),
+    readShared: readShare,
+    headReadShared: readShare,
+    proveShared: readShare,
     openUploadSession: async () => inLocker(await locker(), { body: { files: [{ filename: 'a.txt' }] } }),
     uploadPart: part,
     finalizeUpload: withPart,

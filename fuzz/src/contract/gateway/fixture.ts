@@ -5,6 +5,7 @@ import type { AttestAnswer } from '@svc/api/attestations'
 import type { LogState } from '@svc/api/log'
 import type { Confirmation, Quote } from '@svc/api/purchases'
 import type { PaymentLeg } from '@svc/api/quote'
+import type { Share } from '@svc/api/shares'
 import { type ChangeLog, watchChanges } from '@svc/devnet/change-log'
 import { testClock } from '@svc/devnet/clock'
 import { type LocalChains, startLocalChains } from '@svc/devnet/local-chains'
@@ -48,7 +49,7 @@ export interface GatewayFixture {
   ask: Ask
   changes: ChangeLog
   /** Has two files, a statement and an anchor. Requests must not write to it. */
-  main: OwnedLocker & { filename: string; statementDigest: string; anchorTx: string; logSize: number }
+  main: OwnedLocker & { filename: string; shareId: string; statementDigest: string; anchorTx: string; logSize: number }
   /** A purchase that was paid on chain. */
   bought: PaidQuote & { receiptId: string }
   /** A new locker, for operations that leave changes behind. */
@@ -131,8 +132,17 @@ export async function openGatewayFixture(databaseUrl?: string): Promise<GatewayF
     const answer = await ask<AttestAnswer>('attest', { query: { receipt_id, sync: true }, credential })
     await gateway.context.publishLog()
     const { size: logSize } = await ask<LogState>('logState', {})
+    const shared = { path: { locker_id: made.lockerId }, body: { path: 'a.txt' }, credential }
+    const { id: shareId } = await ask<Share>('createShare', shared)
     const statementDigest = answer.attestation.envelope?.statement_digest ?? ''
-    return { ...made, filename: 'a.txt', statementDigest, anchorTx: answer.push_result.anchor?.tx ?? '', logSize }
+    return {
+      ...made,
+      filename: 'a.txt',
+      shareId,
+      statementDigest,
+      anchorTx: answer.push_result.anchor?.tx ?? '',
+      logSize,
+    }
   }
 
   async function purchase(): Promise<GatewayFixture['bought']> {

@@ -1,4 +1,4 @@
-// Serves a file by short URL or by public link: all of it, one range, or nothing if it has not changed.
+// Serves a file by short URL, by public link or by share: all of it, one range, or nothing if it has not changed.
 
 import { hash } from 'node:crypto'
 import type { Bytes } from '@svc/service/http/answer'
@@ -8,7 +8,7 @@ import { lockerNotOpen, receiptNotFound } from '../../auth/errors.ts'
 import { requireServed } from '../../auth/restrictions.ts'
 import { findReceiptAndLocker } from '../../auth/store.ts'
 import type { Context } from '../../context.ts'
-import type { Db, Locker } from '../../db/schema.ts'
+import type { Db, FileRow, Locker } from '../../db/schema.ts'
 import type { CurrentBytes } from '../../files/direct-uploads.ts'
 import { fileNotFound, uploadError } from '../../files/errors.ts'
 import { findStored } from '../../files/parts/store.ts'
@@ -45,9 +45,20 @@ export async function readPublicly(
   requireServed(locker)
   const file = await findFile(db, locker.locker_id, filename)
   if (!file) throw fileNotFound(filename)
+  return answerFile(context, locker, file, wire, PUBLIC_LINK_HEADERS)
+}
+
+/** Answers the bytes themselves, never a redirect. `policy`: headers about caches and referrers. */
+export async function answerFile(
+  context: Context,
+  locker: Locker,
+  file: FileRow,
+  wire: WireRequest,
+  policy: Readonly<Record<string, string>>,
+): Promise<Bytes> {
   refuseAsCode(wire.headers, file.content_type)
   const bytes = await findBytes(context, locker, file)
-  return answerBytes(context, bytes, wire, aboutFile(bytes, PUBLIC_LINK_HEADERS))
+  return answerBytes(context, bytes, wire, aboutFile(bytes, policy))
 }
 
 /** Serves a file by the view of an upload session, while the file still has the bytes that the session stored. */

@@ -7,6 +7,7 @@ import { AccessEnded } from '../../lockers/access.ts'
 import { invalidToken } from './open-token.ts'
 import { readByToken, readPublicly } from './read-file.ts'
 import { uploadSessionRoutes } from './sessions/routes.ts'
+import { shareRoutes } from './shares/routes.ts'
 import { writeByToken } from './write-file.ts'
 
 export function httpRoutes(service: Service, context: Context): void {
@@ -24,5 +25,6 @@ export function httpRoutes(service: Service, context: Context): void {
     })
   })
   serve(service, transfers.readPublicly, ({ params, wire }) => readPublicly(context, params, wire))
+  shareRoutes(service, auth, context)
   uploadSessionRoutes(service, auth, context)
 }

@@ -46,6 +46,20 @@ export async function lockSession(tx: Tx, sessionId: string): Promise<Session | 
   return (await lockSessions(tx, [sessionId])).get(sessionId) ?? null
 }
 
+/** The newest that may still receive bytes. */
+export function openSessionsOf(db: Db, lockerId: string, now: number, limit: number): Promise<SessionRow[]> {
+  return db
+    .selectFrom('upload_sessions')
+    .selectAll()
+    .where('locker_id', '=', lockerId)
+    .where('closed_at', 'is', null)
+    .where('expires_at', '>', now)
+    .orderBy('expires_at', 'desc')
+    .orderBy('session_id')
+    .limit(limit)
+    .execute()
+}
+
 /** In the order of the request that opened the session. */
 export function findSessionFiles(db: Db, sessionId: string): Promise<SessionFile[]> {
   return db

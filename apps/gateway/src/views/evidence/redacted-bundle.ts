@@ -28,12 +28,23 @@ export async function readRedactedBundle(
   { receipt_id, filename, sequence }: Wanted,
 ) {
   const { record } = await readAttested(context, receipt_id, sequence)
-  const filenames = filename && [...new Set(filename)]
-  requireNoReceipt(record, filenames ?? [])
-  const head = await headOf(context, record, filenames ? 'chosen_files' : 'no_names')
+  if (filename) return bundleOfFiles(context, wire, record, [...new Set(filename)])
+  const head = await headOf(context, record, 'no_names')
+  await limitLong(context, wire, record)
+  return answerInPieces<RedactedBundle>(record, withList(head, 'leaf_hashes', leaves(context, record)))
+}
+
+/** The bundle with these files only. */
+export async function bundleOfFiles(
+  context: Context,
+  wire: WireRequest,
+  record: AttestationRecord,
+  filenames: readonly string[],
+): Promise<JsonText<RedactedBundle>> {
+  requireNoReceipt(record, filenames)
+  const head = await headOf(context, record, 'chosen_files')
   // The first proof of a block reads all of the block.
-  await limitLong(context, wire, record, filenames && filenames.length * BLOCK_LEAVES)
-  if (!filenames) return answerInPieces<RedactedBundle>(record, withList(head, 'leaf_hashes', leaves(context, record)))
+  await limitLong(context, wire, record, filenames.length * BLOCK_LEAVES)
   const files = await proveFiles(context, record, filenames)
   return new JsonText<RedactedBundle>(JSON.stringify({ ...head, files }))
 }

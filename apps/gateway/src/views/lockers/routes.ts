@@ -1,3 +1,4 @@
+import { listAccess as accessEndpoint } from '@svc/api/access'
 import * as internal from '@svc/api/internal'
 import * as lockers from '@svc/api/lockers'
 import * as usage from '@svc/api/usage'
@@ -14,6 +15,7 @@ import { listLockers } from '../../lockers/list-lockers.ts'
 import { lockerMetadata, lockerRecord } from '../../lockers/locker-record.ts'
 import { addOperator, removeOperator } from '../../lockers/operators.ts'
 import { changePublicLink } from '../../lockers/public-link.ts'
+import { listAccess } from './list-access.ts'
 import { provision } from './provision.ts'
 import { refreshLocker } from './refresh-locker.ts'
 import { revokeAccess } from './revoke-access.ts'
@@ -53,6 +55,7 @@ export function lockerRoutes(service: Service, context: Context): void {
     await adoptArrived(context, locker, pubkey)
     return removeOperator(context, locker, pubkey)
   })
+  serveLocker(service, auth, accessEndpoint, ({ caller: { locker } }) => listAccess(context, locker))
   serveLocker(service, auth, lockers.revokeAccess, ({ caller }) => revokeAccess(context, caller.locker))
   serveLocker(service, auth, lockers.changePublicLink, ({ caller, body }) =>
     changePublicLink(context, caller.locker, body),

@@ -1,4 +1,5 @@
 import * as info from '@svc/api/info'
+import { openShare } from '@svc/api/shares'
 import { Bytes } from '@svc/service/http/answer'
 import { routerPath } from '@svc/service/http/router'
 import { serve } from '@svc/service/http/serve'
@@ -6,7 +7,9 @@ import type { Service } from '@svc/service/http/service'
 import type { WireRequest } from '@svc/service/http/wire-request'
 import { ServiceError } from '@svc/service/service-error'
 import type { Context } from '../../context.ts'
+import type { DeclaredPage } from '../../pages/built-pages.ts'
 import { discoveryDocument } from '../discovery.ts'
+import { redirectToShared } from '../shares/visit-share.ts'
 import { assetAnswer, downloadAnswer, prefersHtml, showPage, textAnswer } from './answers.ts'
 
 export function pageRoutes(service: Service, context: Context): void {
@@ -18,11 +21,15 @@ export function pageRoutes(service: Service, context: Context): void {
   serve(service, info.discovery, index)
   serve(service, info.home, ({ wire }) => (show && prefersHtml(wire.headers.accept) ? show(wire) : index()))
   serve(service, info.docs, ({ wire }) => show?.(wire) ?? WITHOUT_PAGES)
+  const sharePage = pages?.pages.find(({ path }) => path === openShare.path)
+  const showShared = pages && sharePage && showPage(pages.html, policyOf(sharePage, storageOrigins))
+  serve(service, openShare, ({ params, wire }) =>
+    showShared && prefersHtml(wire.headers.accept) ? showShared(wire) : redirectToShared(context, params.share_id),
+  )
   if (!show) return
-  const declared: readonly string[] = [info.home.path, info.docs.path]
-  for (const { path, policy } of pages.pages)
-    if (!declared.includes(path))
-      add(service, path, showPage(pages.html, { ...(policy && { different: policy }), storageOrigins }))
+  const declared: readonly string[] = [info.home.path, info.docs.path, openShare.path]
+  for (const page of pages.pages)
+    if (!declared.includes(page.path)) add(service, page.path, showPage(pages.html, policyOf(page, storageOrigins)))
   // The address of earlier releases, whose pages may still be built.
   if (!pages.pages.some(({ path }) => path === '/operator'))
     add(service, '/operator', () => new Bytes(308, { location: `${context.config.http.baseUrl}/admin` }, null))
@@ -35,6 +42,10 @@ export function pageRoutes(service: Service, context: Context): void {
     if (!asset) throw new ServiceError('not_found', 'this page has no such file')
     return assetAnswer(asset, wire)
   })
+}
+
+function policyOf({ policy }: DeclaredPage, storageOrigins: () => readonly string[]) {
+  return { ...(policy && { different: policy }), storageOrigins }
 }
 
 /** The origins that clients send bytes to and fetch them from directly (SHORT-09). */

@@ -40,6 +40,7 @@ export interface EvidenceGateway extends TestGateway {
 
 export interface FilledLocker extends Locker {
   put: TestLocker['put']
+  call: TestLocker['call']
   removeFile(filename: string): Promise<void>
 }
 
@@ -65,6 +66,7 @@ export async function openEvidenceGateway(
       return {
         ...(row as Locker),
         put: locker.put,
+        call: locker.call,
         async removeFile(filename) {
           const { status } = await locker.call(['locker:write'], 'DELETE', `/files/${filename}`)
           expect(status).toBe(200)

@@ -35,6 +35,7 @@ function writeBuild(dist: string, version: string): void {
     { path: '/docs' },
     { path: '/view/{receipt_id}/{+filename}' },
     { path: '/deep/{id}/{+rest}', policy: { 'worker-src': "'self'" } },
+    { path: '/s/{share_id}', policy: { 'media-src': "'self'" } },
     { path: '/stored', policy: { 'connect-src': "'self' {storage}" } },
   ]
   const manifest = { version, folder: 'build-1', pages, inputs: {} }
@@ -112,6 +113,15 @@ it('T-61 serves the single-file verify page only as a download, with its hash in
 })
 
 describe('pages', () => {
+  it('ADD-61 T-61 a browser gets the page of a share whether or not the share exists, and a program its answer', async () => {
+    const page = await get('/s/AAAAAAAAAAAAAAAAAAAAAA', { accept: BROWSER })
+    expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('src="../assets/index-1.js"')])
+    expect(page.headers.get('content-security-policy')).toContain("media-src 'self'")
+    expect([page.headers.get('vary'), page.headers.get('referrer-policy')]).toEqual(['accept', 'no-referrer'])
+    const program = await get('/s/AAAAAAAAAAAAAAAAAAAAAA', { accept: '*/*' })
+    expect([program.status, ((await program.json()) as { error: string }).error]).toEqual([404, 'SHARE_NOT_FOUND'])
+  })
+
   it('T-61 link to their files relative to their own depth, so that they work under any prefix', async () => {
     expect(await (await get('/docs')).text()).toContain('src="./assets/index-1.js"')
     const deep = await get('/deep/rcpt_1/folder/a%2Fb.txt')

@@ -2,6 +2,7 @@
 // granted since. The changes are repeated in their order (T-161).
 
 import { isoSeconds } from '@svc/protocol/evidence'
+import { deleteShare, insertShare } from '../../../adapters/http/shares/store.ts'
 import { type AccessChange, insertAccessChange } from '../../../continuity/access-changes.ts'
 import { type AccessDocument, accessChangesSince } from '../../../continuity/documents.ts'
 import type { AnnouncedKeyTable, Locker, S3KeyTable, Tx } from '../../../db/schema.ts'
@@ -29,7 +30,13 @@ function isStrict({ change }: AccessDocument): boolean {
   return !GIVING.includes(change.what)
 }
 
-const GIVING: readonly AccessChange['what'][] = ['operator_added', 's3_key_made', 'wallet_s3_key_made', 'key_announced']
+const GIVING: readonly AccessChange['what'][] = [
+  'operator_added',
+  's3_key_made',
+  'wallet_s3_key_made',
+  'share_made',
+  'key_announced',
+]
 
 export async function restoreAccess(tx: Tx, documents: readonly AccessDocument[]): Promise<Restored[]> {
   const restored: Restored[] = []
@@ -69,6 +76,8 @@ async function repeat(tx: Tx, { change, changedAt }: AccessDocument): Promise<vo
   const { locker_id } = locker
   if (change.what === 's3_key') return endS3Key(tx, locker_id, change.key)
   if (change.what === 's3_key_made') return insertS3Key(tx, change.row)
+  if (change.what === 'share') return void (await deleteShare(tx, locker_id, change.seed))
+  if (change.what === 'share_made') return insertShare(tx, change.row)
   if (change.what === 'link') return updateLocker(tx, locker_id, change.status ?? { link_closed: 1 })
   if (change.what === 'anchoring') return updateLocker(tx, locker_id, { anchoring: change.anchoring })
   if (change.what === 'restriction') {
