@@ -61,7 +61,7 @@ export const createShare = endpoint({
     ),
     label: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'A label to tell shares apart.' })),
   }),
-  responses: { 201: Share },
+  responses: { 200: Share },
   headers: NO_STORE,
   errors: [
     ...LOCKER_ERRORS,

@@ -55,6 +55,7 @@ import {
   walletS3Credentials,
   walletS3Keys,
 } from './s3-credentials.ts'
+import { access, endShare, share, shares } from './shares.ts'
 
 const gateway: Service = {
   name: 'gateway',
@@ -117,6 +118,10 @@ const gatewayOperations = {
   publicLink,
   changePublicLink,
   changeAnchoring,
+  share,
+  shares,
+  endShare,
+  access,
   s3Credentials,
   createS3Key,
   s3Keys,

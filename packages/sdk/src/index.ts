@@ -1,5 +1,6 @@
 // The public interface of the SDK: clients of a gateway and its agent service, for Node and browsers.
 
+export type { AccessEntry, AccessList } from '@svc/api/access'
 export type { Anchoring, ListedLocker, PublicLink } from '@svc/api/lockers'
 export type {
   NewS3Key,
@@ -9,6 +10,7 @@ export type {
   WalletS3Credentials,
   WalletS3Key,
 } from '@svc/api/s3-credentials'
+export type { Share } from '@svc/api/shares'
 export type { TusToken } from '@svc/api/tus'
 export type { LockerUsage } from '@svc/api/usage'
 export { publicUrl } from './calls/target.ts'
@@ -44,5 +46,6 @@ export type {
   WalletS3CredentialOptions,
   WalletS3KeyOptions,
 } from './s3-credentials.ts'
+export type { ShareOptions } from './shares.ts'
 export * from './signers.ts'
 export type { NetworkFee, SignedPayment, Wallet } from './wallets/wallet.ts'

@@ -131,7 +131,7 @@ export async function addOperator(context: Context, { locker_id }: Locker, pubke
   return (await call(context, addEndpoint, { params: { locker_id }, body: { pubkey } })).body.operators
 }
 
-/** Ends an operator's access immediately, with the URLs and upload sessions that the key requested. */
+/** Ends an operator's access immediately, with the URLs, shares and upload sessions that the key requested. */
 export async function removeOperator(context: Context, { locker_id }: Locker, pubkey: string): Promise<void> {
   try {
     await call(context, removeEndpoint, { params: { locker_id, pubkey } })
@@ -141,7 +141,7 @@ export async function removeOperator(context: Context, { locker_id }: Locker, pu
   }
 }
 
-/** Ends all URLs and upload sessions of the locker, including the owner's. */
+/** Ends all URLs, shares and upload sessions of the locker, including the owner's. */
 export async function revokeAccess(context: Context, { locker_id }: Locker, signal?: AbortSignal): Promise<void> {
   await call(context, revokeEndpoint, { params: { locker_id }, signal })
 }

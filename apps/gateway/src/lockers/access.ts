@@ -1,4 +1,4 @@
-// What ends URLs and upload sessions early (T-36). Each contains the key that requested it and the access epoch of its
+// What ends URLs, shares and upload sessions early (T-36). Each contains the key that requested it and the access epoch of its
 // locker at that time. It is valid while that key has belonged to the owner or an operator without interruption, and
 // the owner has not revoked everything. A key that is added again starts in a later epoch.
 

@@ -18,7 +18,7 @@ export async function addOperator({ continuity }: Context, { locker_id }: Locker
   return { ok: true, locker_id, pubkey, operators, added } as const
 }
 
-/** Ends the URLs and sessions that the key requested, even if the key is added again later. */
+/** Ends the URLs, shares and sessions that the key requested, even if the key is added again later. */
 export async function removeOperator({ continuity }: Context, of: Locker, pubkey: string) {
   const { locker_id } = of
   const operators = await continuity.changeAccess(async (tx, record) => {

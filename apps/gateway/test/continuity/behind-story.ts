@@ -133,8 +133,7 @@ export async function fillEntryPoints({ call, send, operator, directIds, instanc
   expect((await s3('PUT', 'folder/')).status).toBe(200)
   const { text } = await s3('POST', 'multipart.txt?uploads=')
   const [, uploadId = ''] = /<UploadId>([^<]+)</.exec(text) ?? []
-  const { status, body: share } = await call<Share>(['locker:read'], 'POST', '/shares', { path: 'a.txt' })
-  expect(status).toBe(201)
+  const share = expectSuccess(await call<Share>(['locker:read'], 'POST', '/shares', { path: 'a.txt' }))
   return { share, urls, session, holder, upload: created.headers.get('location')!, tusToken: token, key, uploadId }
 }
 

@@ -3,7 +3,7 @@ import type { Locker } from '../../db/schema.ts'
 import { adoptArrived } from '../../files/direct-uploads.ts'
 import { lockLocker, updateLocker } from '../../lockers/store.ts'
 
-/** Ends all URLs and upload sessions, including the owner's. */
+/** Ends all URLs, shares and upload sessions, including the owner's. */
 export async function revokeAccess(context: Context, locker: Locker) {
   const { locker_id } = locker
   await adoptArrived(context, locker, null)
