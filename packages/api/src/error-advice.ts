@@ -122,6 +122,8 @@ export const COMMAND_ADVICE: Advice<string> = {
   RATE_LIMITED: 'wait, then run the same command again: finished work is skipped',
   delegation_not_found: '`svc delegations` lists the delegations of this wallet; --wallet selects another',
   DELEGATION_LIMIT_EXCEEDED: '`svc delegations --end ID` ends a delegation',
+  SHARE_NOT_FOUND: '`svc shares` lists the shares that exist',
+  SHARE_LIMIT_EXCEEDED: '`svc shares` shows when each was last used; `svc shares end ID` ends one',
 }
 
 /** For people on the web pages. */

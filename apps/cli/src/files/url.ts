@@ -3,12 +3,13 @@ import { ENCRYPTED_ENDING, publicUrl } from '@svc/sdk'
 import { isGatewayError } from '@svc/sdk/errors'
 import { type Command, InvalidArgumentError } from 'commander'
 import { Failure } from '../errors.ts'
+import type { Output } from '../output/output.ts'
 import { durationText } from '../output/quantities.ts'
 import { shown } from '../output/shown.ts'
 import type { Open, Session } from '../session.ts'
 import type { NamedLocker } from '../setup/known-lockers.ts'
 
-export interface ShareOptions {
+interface UrlOptions {
   /** Minutes. */
   ttl?: number
   public?: boolean
@@ -18,14 +19,14 @@ export interface ShareOptions {
 export function add(program: Command, open: Open): void {
   program
     .command('url')
-    .description('make a link that gives a file to anyone who has it, like `svc share`')
+    .description('make a temporary URL that gives a file to anyone who has it, for at most a day')
     .argument('<name>', 'a file of the locker')
     .option('--ttl <minutes>', 'how long it works: 1 to 1440; 30 by default', minutes)
     .option('--public', 'use the public link, which opens every file of the locker until it is rotated or closed')
-    .action(async (name: string, options: ShareOptions, command: Command) => share(await open(command), name, options))
+    .action(async (name: string, options: UrlOptions, command: Command) => printUrl(await open(command), name, options))
 }
 
-export const MAX_MINUTES = 1440
+const MAX_MINUTES = 1440
 
 export function minutes(text: string): number {
   const value = Number(text)
@@ -33,7 +34,7 @@ export function minutes(text: string): number {
   throw new InvalidArgumentError(`It must be a whole number from 1 to ${MAX_MINUTES}.`)
 }
 
-export async function share(session: Session, filename: string, options: ShareOptions): Promise<void> {
+export async function printUrl(session: Session, filename: string, options: UrlOptions): Promise<void> {
   const { output } = session
   const locker = await session.locker()
   const shared = await (options.public ? byPublicLink : byShortUrl)(session, locker, filename, options)
@@ -41,6 +42,10 @@ export async function share(session: Session, filename: string, options: ShareOp
   output.result({ filename, url, expires_in_sec }, () => shown(url))
   if (options.qr) output.note(`\n${(await import('../output/qr.ts')).qrText(url)}\n`)
   output.note(about)
+  noteEncrypted(output, filename)
+}
+
+export function noteEncrypted(output: Output, filename: string): void {
   if (filename.endsWith(ENCRYPTED_ENDING)) output.note('The file is encrypted: readers also need the key.')
 }
 
@@ -70,7 +75,7 @@ async function byShortUrl(
   session: Session,
   locker: NamedLocker,
   filename: string,
-  { ttl }: ShareOptions,
+  { ttl }: UrlOptions,
 ): Promise<Shared> {
   const client = await session.lockerClient(locker)
   const body = { filenames: [filename], ...(ttl !== undefined && { ttl_min: ttl }) }

@@ -210,7 +210,7 @@ describe('url, share and link', () => {
     expect(second).toContain(id)
     const closed = await ok('link', 'close', ...locker)
     expect(closed.stdout).toContain('closed')
-    expect(closed.stderr).toMatch(/already handed out .*work until they expire.*`svc revoke`.*Evidence stays public/)
+    expect(closed.stderr).toMatch(/Shares .*still work until they expire.*`svc revoke`.*Evidence stays public/)
     expect((await fetch(second)).status).toBe(404)
     expect(await home.svc(['url', 'a.txt', '--public', ...locker])).toMatchObject(exits(1, 'svc link open'))
     await ok('link', 'open', ...locker)
