@@ -67,6 +67,7 @@ const EXPOSED_HEADERS = [
   'Upload-Expires',
   'Svc-Content-Hash',
   'Svc-Filename',
+  'Svc-Ignored-Fields',
   'X-Request-Id',
 ].join(', ')
 

@@ -12,7 +12,7 @@ import { readQuery } from './query.ts'
 import { pathValues, routerPath } from './router.ts'
 import { EVERY_ANSWER, headerList } from './send.ts'
 import type { Service } from './service.ts'
-import { maxValues, requireStorableText, schemaCheck, validator } from './validate.ts'
+import { maxValues, requireStorableText, schemaCheck, unknownFields, validator } from './validate.ts'
 import type { HttpRequest, WireRequest } from './wire-request.ts'
 
 interface Input<E extends Endpoint, Caller> {
@@ -22,6 +22,9 @@ interface Input<E extends Endpoint, Caller> {
   caller: Caller
   wire: WireRequest
 }
+
+/** What has been read before the caller is known. */
+type Declared<E extends Endpoint> = Pick<Input<E, null>, 'params' | 'query'> & { wire: HttpRequest }
 
 type AnyBody<E extends Endpoint> = ResponseBody<E> | JsonText<ResponseBody<E>> | JsonStream<ResponseBody<E>>
 type Result<E extends Endpoint> = AnyBody<E> | Answer<AnyBody<E>> | Bytes
@@ -78,7 +81,7 @@ function register<E extends Endpoint, Caller>(
   const textHeaderList = headerList(textHeaders)
   const write = endpoint.contentType ? writeText : jsonWriter(endpoint.responses)
 
-  function readInput(wire: HttpRequest): Omit<Input<E, Caller>, 'body' | 'caller'> {
+  function readInput(wire: HttpRequest): Declared<E> {
     wire.collectBody = collect
     if (needsEnvelope) requireEnvelopeHeaders(wire)
     const params = endpoint.params && valuesOf(wire.params, wire.target)
@@ -90,7 +93,7 @@ function register<E extends Endpoint, Caller>(
     return { params: params as Params<E>, query: query as Query<E>, wire }
   }
 
-  function run({ params, query, wire }: Omit<Input<E, Caller>, 'body' | 'caller'>, caller: Caller) {
+  function run({ params, query, wire }: Declared<E>, caller: Caller) {
     if (!parseBody) return operation({ params, query, wire, body: undefined as Body<E>, caller })
     if (caller !== null) return operation({ params, query, wire, body: parseBody(wire), caller })
     service.badBodyLimit?.refuseExhausted(wire)
@@ -124,9 +127,17 @@ function register<E extends Endpoint, Caller>(
     service.send(request, {
       route,
       status,
-      headers: answer?.headers ? headerList({ ...textHeaders, ...answer.headers }) : textHeaderList,
+      headers: answerHeaders(request, answer),
       text: written ?? write(status, value),
     })
+  }
+
+  function answerHeaders({ ignoredFields }: HttpRequest, answer: Answer<AnyBody<E>> | null): readonly string[] {
+    if (!answer?.headers && ignoredFields.length === 0) return textHeaderList
+    const ignored = ignoredFields.length > 0 && {
+      'svc-ignored-fields': ignoredFields.map((name) => encodeURIComponent(name.toWellFormed())).join(', '),
+    }
+    return headerList({ ...textHeaders, ...answer?.headers, ...ignored })
   }
 
   async function authenticated(request: HttpRequest, check: Authenticate<E, Caller>) {
@@ -163,12 +174,14 @@ function collectBody({ readBody }: Service, request: IncomingMessage, maxBytes: 
 
 const writeText: Write = (_status, value) => value as string // endpoints with a type of their own declare text
 
-function bodyParser<E extends Endpoint>(schema: TSchema): (wire: WireRequest) => Body<E> {
+function bodyParser<E extends Endpoint>(schema: TSchema): (wire: HttpRequest) => Body<E> {
   const check: (value: unknown) => void = validator('body', schema)
   const limit = maxValues(schema)
-  return ({ headers, body: bytes }) => {
-    const body = parseJsonBody(headers, bytes, limit)
+  const unknownIn = unknownFields(schema)
+  return (wire) => {
+    const body = parseJsonBody(wire.headers, wire.body, limit)
     check(body)
+    wire.ignoredFields = unknownIn(body)
     return body as Body<E> // just checked
   }
 }

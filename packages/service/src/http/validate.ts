@@ -7,7 +7,7 @@ import { type InvalidInput, ValidationError } from '../service-error.ts'
 
 export type InputPart = 'body' | 'query' | 'path'
 
-/** The number of unknown fields in a message. */
+/** The number of unknown fields in a message or header. */
 const MAX_UNKNOWN = 5
 
 // A test checks the declared schemas: compiling the meta-schema would take a fifth of the start.
@@ -27,6 +27,7 @@ export function validator(part: InputPart, schema: TSchema): (value: unknown) =>
   const checkOf = compiled(schema)
   const fields = Object.entries((schema as Partial<TObject>).properties ?? {})
   const required: readonly string[] = (schema as Partial<TObject>).required ?? []
+  const unknownIn = unknownFields(schema)
 
   function fieldProblem(value: object, name: string, field: TSchema): InvalidInput[] {
     const given = (value as Record<string, unknown>)[name]
@@ -36,9 +37,7 @@ export function validator(part: InputPart, schema: TSchema): (value: unknown) =>
 
   /** Unknown fields are ignored, but one of them may be a misspelled required field. */
   function missingText(value: object): string {
-    const known = new Set(fields.map(([name]) => name))
-    const unknown = Object.keys(value).filter((name) => !known.has(name))
-    const named = unknown.slice(0, MAX_UNKNOWN).map((name) => JSON.stringify(name.slice(0, 50)))
+    const named = unknownIn(value).map((name) => JSON.stringify(name))
     return named.length === 0 ? 'is required' : `is required (unknown and ignored: ${named.join(', ')})`
   }
 
@@ -52,6 +51,17 @@ export function validator(part: InputPart, schema: TSchema): (value: unknown) =>
         : []
     const [first, ...rest] = ofFields.length > 0 ? ofFields : ofAll
     throw new ValidationError(first as InvalidInput, ...rest)
+  }
+}
+
+/** A function that returns the names of fields that the schema of an object does not declare: some, each cut. */
+export function unknownFields(schema: TSchema): (value: unknown) => string[] {
+  const { properties, additionalProperties } = schema as { properties?: object; additionalProperties?: boolean }
+  if (properties === undefined || additionalProperties) return () => []
+  return (value) => {
+    if (typeof value !== 'object' || value === null) return []
+    const unknown = Object.keys(value).filter((name) => !Object.hasOwn(properties, name))
+    return unknown.slice(0, MAX_UNKNOWN).map((name) => name.slice(0, 50))
   }
 }
 

@@ -45,6 +45,8 @@ export class HttpRequest implements WireRequest {
   /** The text after the question mark. */
   search = ''
   body: Uint8Array = NO_BYTES
+  /** Fields of the body that the endpoint does not declare, named in the answer: one may be misspelled. */
+  ignoredFields: readonly string[] = []
   /** Null when the body has been read already, or is left to the operation. */
   collectBody: Collect | null = null
   readonly #addressOf: AddressOf
