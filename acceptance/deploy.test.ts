@@ -273,6 +273,7 @@ describe('ADD-35 alerts and dashboard', () => {
   interface Rule {
     alert: string
     expr: string
+    labels: { severity: string }
     annotations: { summary: string; runbook: string }
   }
   const rules: Rule[] = parse(read('prometheus/alerts.yml')).groups.flatMap(({ rules }: { rules: Rule[] }) => rules)
@@ -325,6 +326,14 @@ describe('ADD-35 alerts and dashboard', () => {
     }
     const inManual = [...manual.matchAll(/^### (Svc\w+)$/gm)].map(([, name]) => name)
     expect(inManual.toSorted()).toEqual(rules.map(({ alert }) => alert).toSorted())
+  })
+
+  it('PAY-28 report a coin without a price, and only inform about one with a configured price', () => {
+    const selling = rules.filter(({ expr }) => expr.includes('svc_price_up'))
+    expect(selling.map(({ expr, labels }) => [/state="(\w+)"/.exec(expr)?.[1], labels.severity])).toEqual([
+      ['missing', 'ticket'],
+      ['configured', 'info'],
+    ])
   })
 
   it('have a unique id for every panel', () => {
