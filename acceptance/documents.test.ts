@@ -38,7 +38,7 @@ const PATH = (process.env.PATH ?? '')
 const NODE_VERSION = execFileSync('node', ['--version'], { encoding: 'utf8', env: { PATH } }).trim()
 
 /** One reader follows these in order, with one home folder. */
-const START = ['developer', 'agents', 'operator'].map((name) => `docs/start/${name}.md`)
+const START = ['developer', 'agents', 'admin'].map((name) => `docs/start/${name}.md`)
 
 function homeOf(name: string): string {
   return join(folder, 'homes', START.includes(name) ? 'start' : name.replaceAll('/', '-'))
