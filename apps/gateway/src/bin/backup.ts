@@ -1,12 +1,9 @@
 // `svc-gateway backup --to FOLDER`: copies the database while the gateway runs. See docs/operations.md.
 
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { backup } from 'node:sqlite'
 import { parseArgs } from 'node:util'
-import { openSqliteReader } from '@svc/database/sqlite-file'
+import { copyDatabase } from '@svc/database/copy-database'
 import { type Config, readConfig } from '../config.ts'
 
 export const USAGE = `usage: svc-gateway backup --to FOLDER [--keep COPIES]
@@ -21,7 +18,7 @@ export async function run(args: string[]): Promise<void> {
     const { to, keep } = readArguments(args)
     const { config, secrets } = readConfig(process.env)
     await mkdir(to, { recursive: true, mode: 0o700 })
-    const file = await copyDatabase(secrets.databaseUrl, to)
+    const file = await writeCopy(secrets.databaseUrl, to)
     const removed = await removeOldCopies(to, keep)
     console.log(`Backup: ${file}${removed > 0 ? ` (${removed} older removed)` : ''}`)
     for (const line of notIncluded(config)) console.error(line)
@@ -40,7 +37,7 @@ function readArguments(args: string[]): { to: string; keep: number } {
 }
 
 /** The copy has its name only once it is complete and on disk. */
-async function copyDatabase(databaseUrl: string, folder: string): Promise<string> {
+async function writeCopy(databaseUrl: string, folder: string): Promise<string> {
   const isSqlite = databaseUrl.startsWith('sqlite:')
   const time = new Date().toISOString().replaceAll(':', '')
   const file = join(folder, `gateway-${time}.${isSqlite ? 'db' : 'dump'}`)
@@ -48,8 +45,7 @@ async function copyDatabase(databaseUrl: string, folder: string): Promise<string
   // Only its owner may read it, whatever the umask.
   await (await open(partial, 'wx', 0o600)).close()
   try {
-    if (isSqlite) await copySqlite(databaseUrl.slice('sqlite:'.length), partial)
-    else await dumpPostgres(new URL(databaseUrl), partial)
+    await copyDatabase(databaseUrl, partial)
     await syncFile(partial)
     await rename(partial, file)
   } catch (error) {
@@ -57,34 +53,6 @@ async function copyDatabase(databaseUrl: string, folder: string): Promise<string
     throw error
   }
   return file
-}
-
-/** All pages at once: SQLite begins again whenever another process writes between two steps of a copy. */
-const ALL_PAGES = 2 ** 31 - 1
-
-async function copySqlite(path: string, file: string): Promise<void> {
-  const source = openSqliteReader(path)
-  try {
-    await backup(source, file, { rate: ALL_PAGES })
-  } finally {
-    source.close()
-  }
-}
-
-/** Other users of the machine can read arguments: the password is in a variable of pg_dump. */
-async function dumpPostgres(url: URL, file: string): Promise<void> {
-  const password = decodeURIComponent(url.password) || url.searchParams.get('password')
-  url.password = ''
-  url.searchParams.delete('password')
-  const env = { ...process.env, ...(password && { PGPASSWORD: password }) }
-  const args = ['--format=custom', `--file=${file}`, `--dbname=${url.href}`]
-  const dump = spawn('pg_dump', args, { env, stdio: ['ignore', 'inherit', 'inherit'] })
-  const [code] = (await once(dump, 'close').catch((cause) => {
-    throw new Error('pg_dump cannot be started: install the client of PostgreSQL here, or run pg_dump elsewhere', {
-      cause,
-    })
-  })) as [number]
-  if (code !== 0) throw new Error('pg_dump failed: there is no backup')
 }
 
 async function syncFile(path: string): Promise<void> {
