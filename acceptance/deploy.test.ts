@@ -31,12 +31,14 @@ const reads = (name: string, variable = '') =>
   SETTINGS[(['agent', 'witness'] as const).find((app) => name.includes(app)) ?? 'gateway'].some(
     (setting) => variable === setting || variable === `${setting}_FILE`,
   )
+const GATEWAY_PROGRAM = fileURLToPath(new URL('apps/gateway/bin/svc-gateway.mjs', root))
 const PORTS: Record<string, string> = { agent: '8403', witness: '8404' }
 
 interface ComposeService {
   image?: string
   command?: string[]
   environment?: Record<string, string>
+  env_file?: { path: string; required: boolean }[]
   volumes?: string[]
   secrets?: string[]
   networks: string[]
@@ -80,11 +82,22 @@ describe('ADD-34 the compose file', () => {
     expect(Object.keys(parseEnv(read('.env.example'))).toSorted()).toEqual([...taken].toSorted())
   })
 
+  it('CFG-01 passes every setting: those that the file does not set are in the env file of their service', () => {
+    for (const [name, { environment = {}, env_file }] of ours) {
+      const file = name.startsWith('gateway') ? 'gateway' : name
+      expect(env_file, name).toEqual([{ path: `${file}.env`, required: false }])
+      // An empty value would replace that of the env file.
+      const optional = Object.entries(environment).filter(([, value]) => /^\$\{\w+(:?-)?\}$/.test(value))
+      expect(optional, name).toEqual([])
+    }
+  })
+
   it('CFG-02 sets everything that the gateway needs to start', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'svc-compose-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const given: Record<string, string> = {
       BASE_URL: 'https://gateway.example',
+      AGENT_URL: 'https://agent.example',
       PRIMARY_RPC_URLS: 'https://node.example',
       PRIMARY_TREASURY: toBase58(ed25519Signer(new Uint8Array(32).fill(9)).publicKey),
       POSTGRES_PASSWORD: 'secret',
@@ -100,8 +113,7 @@ describe('ADD-34 the compose file', () => {
       return name.endsWith('_KEY_FILE') ? `${name.slice(0, -5)}=${String(i).padStart(64, '0')}` : `${name}=${filled}`
     })
     writeFileSync(join(folder, 'gateway.env'), `${lines.join('\n')}\nDATA_DIR=${folder}/data\n`)
-    const program = fileURLToPath(new URL('apps/gateway/bin/svc-gateway.mjs', root))
-    const { code, stdout } = await startProcess(program, { args: ['check', 'gateway.env'], cwd: folder }).ended
+    const { code, stdout } = await startProcess(GATEWAY_PROGRAM, { args: ['check', 'gateway.env'], cwd: folder }).ended
     expect(code, stdout).toBe(0)
   })
 
@@ -153,8 +165,14 @@ describe('ADD-34 the systemd units', () => {
     for (const line of ['DynamicUser=yes', 'ProtectSystem=strict', 'NoNewPrivileges=yes', 'CapabilityBoundingSet='])
       expect(text.split('\n')).toContain(line)
     // A process ends at most 30 seconds after its stop signal.
-    expect(Number(/^TimeoutStopSec=(\d+)$/m.exec(text)?.[1])).toBeGreaterThan(30)
+    if (!text.includes('Type=oneshot')) expect(Number(/^TimeoutStopSec=(\d+)$/m.exec(text)?.[1])).toBeGreaterThan(30)
   })
+})
+
+it('ADD-61 the timer of the backup starts its unit every day', () => {
+  const timer = read('systemd/svc-backup.timer')
+  expect(timer.split('\n')).toEqual(expect.arrayContaining(['OnCalendar=daily', 'Persistent=true']))
+  expect(existsSync(new URL('systemd/svc-backup.service', deploy))).toBe(true)
 })
 
 describe("ADD-34 the files of the admin's guide on a host with systemd", () => {
@@ -199,7 +217,7 @@ describe("ADD-34 the files of the admin's guide on a host with systemd", () => {
     return startProcess(here(command), { args: args.map(here), cwd: here(workingDirectory), env })
   }
 
-  it('start the gateway, and its commands beside it', { tags: ['nightly'] }, async () => {
+  it('ADD-61 start the gateway, and its commands and the backup beside it', { tags: ['nightly'] }, async () => {
     const port = String(await freePort())
     const gateway = startAs(serviceOf('svc-gateway.service', read('systemd/svc-gateway.service')), port)
     await untilItAnswers(`http://127.0.0.1:${port}/health/ready`, gateway)
@@ -207,6 +225,10 @@ describe("ADD-34 the files of the admin's guide on a host with systemd", () => {
 
     const { stdout, stderr } = await startAs(commandOf('systemd/svc-gateway', ['keys', 'list']), port).ended
     expect(stdout, stderr).toContain(keys[0]?.key_id)
+
+    const backup = await startAs(serviceOf('svc-backup.service', read('systemd/svc-backup.service')), port).ended
+    expect(backup.code, backup.stderr).toBe(0)
+    expect(readdirSync(join(folder, 'var/lib/svc-backup'))).toEqual([expect.stringMatching(/^gateway-.*\.db$/)])
 
     expect(await gateway.kill('SIGTERM')).toMatchObject({ code: 0 })
     // The gateway uses the keys of the guide: it has created no others.
@@ -230,7 +252,10 @@ function followGuide(folder: string): void {
   const guide = read('docs/start/admin.md', root)
   const steps = [...guide.matchAll(/^```bash\n(.*?)^```$/gms)].slice(0, 2).map(([, code]) => code)
   const address = toBase58(ed25519Signer(new Uint8Array(32).fill(9)).publicKey)
-  execFileSync('bash', ['-euc', `npx() { echo '{"address":"${address}"}'; }\n${steps.join('')}`], { cwd: folder })
+  const npx = `npx() {
+    if [ "$1" = svc-gateway ]; then shift; "${process.execPath}" "${GATEWAY_PROGRAM}" "$@"; else echo '{"address":"${address}"}'; fi
+  }`
+  execFileSync('bash', ['-euc', `${npx}\n${steps.join('')}`], { cwd: folder, stdio: 'pipe' })
 }
 
 function serviceOf(unit: string, text: string): Service {
@@ -273,6 +298,7 @@ describe('ADD-35 alerts and dashboard', () => {
   interface Rule {
     alert: string
     expr: string
+    labels: { severity: string }
     annotations: { summary: string; runbook: string }
   }
   const rules: Rule[] = parse(read('prometheus/alerts.yml')).groups.flatMap(({ rules }: { rules: Rule[] }) => rules)
@@ -325,6 +351,14 @@ describe('ADD-35 alerts and dashboard', () => {
     }
     const inManual = [...manual.matchAll(/^### (Svc\w+)$/gm)].map(([, name]) => name)
     expect(inManual.toSorted()).toEqual(rules.map(({ alert }) => alert).toSorted())
+  })
+
+  it('PAY-28 report a coin without a price, and only inform about one with a configured price', () => {
+    const selling = rules.filter(({ expr }) => expr.includes('svc_price_up'))
+    expect(selling.map(({ expr, labels }) => [/state="(\w+)"/.exec(expr)?.[1], labels.severity])).toEqual([
+      ['missing', 'ticket'],
+      ['configured', 'info'],
+    ])
   })
 
   it('have a unique id for every panel', () => {

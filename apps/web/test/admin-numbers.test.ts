@@ -137,5 +137,9 @@ describe('the list of findings', () => {
       'warn #lockers',
     ])
     expect(found[5]?.text).toBe('The oldest unfinished attestation is 2 hours old.')
+    const substituted = { ...well, price_feed: { state: 'degraded', prices: [] } } as AdminOverview
+    expect(findingsOf({ overview: substituted, audit: null, overTerms: null, unclaimed: null })).toMatchObject([
+      { tone: 'warn', to: '#prices' },
+    ])
   })
 })

@@ -2,6 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { toHex } from '@svc/protocol/bytes'
 import { unixSeconds } from '@svc/protocol/evidence'
@@ -51,11 +52,14 @@ export async function run(args: string[]): Promise<void> {
         const start = values.start === undefined ? context.now() / 1000 + DAY : timeOf(values.start)
         const { publicKeyHex, discard } = await newKey(values)
         const announced = announceKey(context, actor, { publicKeyHex, start: Math.floor(start), reason })
-        return printJson(await announced.catch((error) => discard(error)))
+        const key = await announced.catch((error) => discard(error))
+        printJson(key)
+        return console.error(afterAnnouncement(key, values.out))
       }
       if (verb === 'rotate') {
         const { early, unendorsed } = values
-        return printJson(await rotateKey(context, actor, { reason, early, unendorsed }))
+        printJson(await rotateKey(context, actor, { reason, early, unendorsed }))
+        return console.error(AFTER_ROTATION)
       }
       if (keyId === undefined) throw new Error(USAGE)
       if (verb === 'retire') return printJson(await retireKey(context, actor, keyId, reason))
@@ -133,8 +137,27 @@ function writeKey(file: string): string {
 
 function newRecoveryKey(file: string): void {
   console.log(`RECOVERY_PUBLIC_KEY=${writeKey(file)}`)
-  console.error(`${file} contains the recovery key. Keep it offline; the gateway needs only the setting above.`)
+  console.error(`${file} contains the recovery key. Keep it offline, not on a machine of the gateway.
+Next: set RECOVERY_PUBLIC_KEY as above for all replicas, and restart them before customers pin your keys.
+If a statement key is stolen: svc-gateway keys revoke KEY_ID --since TIME --recovery-key ${file} --reason WHY`)
 }
+
+/** The next steps, on standard error: standard output is JSON. */
+function afterAnnouncement(
+  { public_key_hex, valid_from }: { public_key_hex: string; valid_from: string },
+  file?: string,
+) {
+  const setting =
+    file === undefined
+      ? `STATEMENT_KEY_NEXT=<address of its signer>#public=${public_key_hex}`
+      : `STATEMENT_KEY_NEXT_FILE=${resolve(file)}`
+  return `Next: set ${setting} for all replicas, and restart them one by one.
+From ${valid_from} on: svc-gateway keys rotate --reason WHY, once, on any replica.`
+}
+
+const AFTER_ROTATION = `All replicas sign with the new key from now on.
+Next: at the next restart of each replica set STATEMENT_KEY (or STATEMENT_KEY_FILE) to the new key, without
+STATEMENT_KEY_NEXT. Then delete the old key.`
 
 function recoveryKey(file: string): KeySigner {
   const seed = parseKeySeed(readFileSync(file, 'utf8'))

@@ -34,6 +34,10 @@ const COMMANDS: Record<string, { about: string; load: () => Promise<Command> }> 
     about: 'move the SQLite database of a stopped gateway to an empty PostgreSQL database',
     load: () => import('./migrate-to-postgres.ts'),
   },
+  backup: {
+    about: 'copy the database to a folder while the gateway runs',
+    load: () => import('./backup.ts'),
+  },
   jobs: {
     about: 'list and show jobs; retry and delete failed ones',
     load: () => import('./jobs.ts'),

@@ -6,7 +6,7 @@ import { runCommand } from '../gateway-process.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-check-'))
 const guide = readFileSync(new URL('../../../../docs/start/admin.md', import.meta.url), 'utf8')
-const production = /```ini\n(.*?)```/s.exec(guide)?.[1] ?? ''
+const [production = '', policy = ''] = [...guide.matchAll(/```ini\n(.*?)```/gs)].map(([, text]) => text)
 const inFolder = (name: string) => join(folder, name)
 
 beforeAll(() => {
@@ -27,13 +27,14 @@ it('CFG-02 the guide needs at most ten settings for production', async () => {
   const settings = production.split('\n').filter((line) => /^[A-Z]/.test(line))
   expect(settings.length).toBeGreaterThan(5)
   expect(settings.length).toBeLessThanOrEqual(10)
-  const { code, stdout, stderr } = await check(production)
+  const { code, stdout, stderr } = await check(production + policy)
   expect([code, stderr], stdout).toEqual([0, ''])
   expect(stdout).toMatch(/^must set\n.*^should look at\n.*^providers\n.*^tuning\n.*^no problems/ms)
   for (const fact of [
     /^ {2}mode +production$/m,
     /^ {2}address +https:\/\/gateway\.example,/m,
     /^ {2}sells storj +0\.25 USD/m,
+    /^ {2}beyond terms +writes are rejected/m,
   ])
     expect(stdout).toMatch(fact)
   expect(stdout).toContain('all settings have their defaults')

@@ -34,6 +34,7 @@ beforeAll(async () => {
   nextFile = join(folder, 'next.key')
   const made = await runCommand(['keys', 'new', '--recovery', '--out', recoveryFile])
   expect(made.stdout).toMatch(/^RECOVERY_PUBLIC_KEY=[0-9a-f]{64}\n$/)
+  expect(made.stderr).toMatch(/^Next: set RECOVERY_PUBLIC_KEY .* all replicas/m)
   settings = {
     SVC_MODE: 'development',
     DATABASE_URL: database.url,
@@ -51,8 +52,8 @@ const run = (...args: string[]) =>
   runCommand(['keys', ...args], { ...settings, DATA_DIR: join(folder, 'data'), LOG_LEVEL: 'error' })
 const done = async (...args: string[]) => {
   const { code, stdout, stderr } = await run(...args, '--reason', 'once a year')
-  expect([code, stderr]).toEqual([0, ''])
-  return JSON.parse(stdout)
+  expect(code, stderr).toBe(0)
+  return { ...JSON.parse(stdout), stderr }
 }
 const read = async <Body>(gateway: Gateway, path: string): Promise<Body> => (await fetch(gateway.url + path)).json()
 
@@ -68,6 +69,8 @@ describe('rotating the key of two replicas', { shuffle: false }, () => {
     expect(((await stat(nextFile)).mode & 0o777).toString(8)).toBe('600')
     newKey = publicKeyOf((await readFile(nextFile, 'utf8')).trim())
     expect(announced).toMatchObject({ public_key_hex: newKey })
+    expect(announced.stderr).toContain(`Next: set STATEMENT_KEY_NEXT_FILE=${nextFile} for all replicas`)
+    expect(announced.stderr).toContain(`From ${announced.valid_from} on: svc-gateway keys rotate`)
     settings = { ...settings, STATEMENT_KEY_NEXT_FILE: nextFile }
     first = await startTestGateway(settings)
     second = await startTestGateway(settings)
@@ -93,6 +96,7 @@ describe('rotating the key of two replicas', { shuffle: false }, () => {
     await expect.poll(() => records.length).toBeGreaterThanOrEqual(2 * lockers.length)
     const rotated = await done('rotate')
     expect(rotated).toMatchObject({ from: { public_key_hex: OLD_KEY }, to: { public_key_hex: newKey }, endorsed: true })
+    expect(rotated.stderr).toContain('Next: at the next restart of each replica set STATEMENT_KEY')
     const known = records.length
     const afterRotation = () => records.slice(known).filter(({ record }) => record.envelope?.issuer_pubkey === newKey)
     await expect.poll(() => afterRotation().length).toBeGreaterThan(12)

@@ -295,4 +295,13 @@ describe('exchange rates', () => {
     const explicit = await market.open({ ...PRODUCTION, ORACLE_URL: 'http://127.0.0.1:1', FALLBACK_USD: 'MON=0.05' })
     expect(legOf(await explicit.quote(), 'MON', 'evm-mainnet').extra.oracle_rate).toMatchObject({ usd: 0.05 })
   })
+
+  it('PAY-28 VER-20 configured prices of all coins are a warning while the oracle is unavailable', async () => {
+    const FALLBACK_USD = 'SOL=150,ETH=3000,MON=0.05'
+    const seller = await market.open({ ...PRODUCTION, ORACLE_URL: 'http://127.0.0.1:1', FALLBACK_USD })
+    await seller.quote()
+    const { body: health } = await seller.send<{ warnings: string[] }>('GET', '/health')
+    expect(health).toMatchObject({ status: 'ok', checks: { price_feed: 'degraded' } })
+    expect(health.warnings).toContain('the price feed has no price of SOL: the configured 150 USD are used')
+  })
 })
