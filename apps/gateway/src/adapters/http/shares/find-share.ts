@@ -51,7 +51,7 @@ export async function requireSharedFile(
 ): Promise<FileRow> {
   const path = isFolder(share) ? share.path + filename : filename === nameOf(share) ? share.path : null
   const file = path === null || namesLocker(locker, path) ? null : await findFile(database.db, locker.locker_id, path)
-  if (!file) throw notInShare()
+  if (!file) throw refusal('FILE_NOT_FOUND')
   return file
 }
 
@@ -69,10 +69,6 @@ const MESSAGES = {
 export function hideLocker(error: unknown): never {
   const code = error instanceof ServiceError ? (error.code as keyof typeof MESSAGES) : null
   throw code !== null && Object.hasOwn(MESSAGES, code) ? refusal(code) : error
-}
-
-export function notInShare(): ServiceError {
-  return refusal('FILE_NOT_FOUND')
 }
 
 export function notProven(): ServiceError {
