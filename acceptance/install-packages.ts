@@ -72,10 +72,12 @@ function linkedDependency(name: string, home: string): [name: string, link: stri
   return [name, `file:${dirname(file)}`]
 }
 
+type Environment = Readonly<Record<string, string | undefined>>
+
 /** Runs commands without our environment variables and with an empty home folder. */
-function shell(folder: string): Pick<EmptyProject, 'start' | 'run'> {
+export function shell(folder: string, env: Environment = {}): Pick<EmptyProject, 'start' | 'run'> {
   const start = (command: string, ...args: string[]) =>
-    startProcess(command, { args, cwd: folder, env: { HOME: folder } })
+    startProcess(command, { args, cwd: folder, env: { HOME: folder, ...env } })
 
   async function run(command: string, ...args: string[]): Promise<string> {
     const { stdin, ended } = start(command, ...args)
