@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '@svc/devnet/free-port'
 import { startProcess } from '@svc/devnet/start-process'
+import { VERSION } from '@svc/protocol/version'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import packageJson from '../package.json' with { type: 'json' }
 import { type Document, readDocuments } from './documents.ts'
@@ -174,7 +175,7 @@ describe('the commands of the documents', () => {
       'docs/operations.md: run by apps/gateway/test/keys/rotation.test.ts',
       'docs/operations.md: run by apps/gateway/test/keys/rotation.test.ts',
       'docs/operations.md: run by apps/gateway/test/bin/operate.test.ts',
-      'docs/packages.md: run by acceptance/published.test.ts',
+      'docs/packages.md: run by acceptance/one-file.test.ts',
       'docs/transparency.md: not run: needs cosign, which is not in Debian 12',
       'fuzz/README.md: not run: takes an hour',
       'packages/sdk/README.md: run by acceptance/one-file.test.ts',
@@ -188,6 +189,12 @@ describe('the commands of the documents', () => {
     expect(shown).toHaveLength(3)
     for (const text of shown)
       expect(count(text, /SVC_MCP_ROOT["':=]/g), text).toBeGreaterThanOrEqual(count(text, CONFIGURATION))
+  })
+
+  it('name the packed files by the version that the build gives them', () => {
+    const names = documents.flatMap(({ text }) => [...text.matchAll(/\bsvc(?:-sdk)?-(\d[\d.]+)\.tgz/g)])
+    expect(names.length).toBeGreaterThan(0)
+    expect(names.filter(([, version]) => version !== VERSION).map(([name]) => name)).toEqual([])
   })
 
   it('are in fences marked as shell, never in plain text', () => {

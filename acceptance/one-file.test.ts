@@ -64,9 +64,10 @@ describe.skipIf(!hasRegistry).each([...NODES])('one file, on Node %s', (version,
 
   it('GEN-09 the SDK is plain JavaScript with types', async () => {
     const { folder, run } = await emptyFolder(`sdk-${version}`, PATH, files.sdk)
-    await run('npm', 'install', `./svc-sdk-${VERSION}.tgz`)
+    await run('npm', 'install', `./svc-sdk-${VERSION}.tgz`, '@types/node')
     await writeFile(join(folder, 'first.mts'), PROGRAM)
-    const options = ['--strict', '--skipLibCheck', 'false', '--target', 'es2022', '--module', 'nodenext', '--types', '']
+    const types = ['--strict', '--skipLibCheck', 'false', '--types', 'node']
+    const options = [...types, '--target', 'es2022', '--module', 'nodenext']
     expect(await run(join(root, 'node_modules/.bin/tsc'), ...options, 'first.mts')).toBe('')
     expect(await run('node', 'first.mjs')).toMatch(/^[1-9A-HJ-NP-Za-km-z]{32,44} function\n$/)
   })
