@@ -50,6 +50,7 @@ describe.skipIf(!hasRegistry).each([...NODES])('one file, on Node %s', (version,
     const { folder, run } = await emptyFolder(`svc-${version}`, PATH, files.svc)
     const file = `./svc-${VERSION}.tgz`
     expect(await run('npx', '--yes', file, '--version')).toBe(`${VERSION}\n`)
+    expect(await run('npx', '--yes', '--package', files.svc, 'svc', '--version')).toBe(`${VERSION}\n`)
     await run('npm', 'install', file)
     const svc = (...args: string[]) => run('npx', 'svc', ...args)
     expect(await svc('--version')).toBe(`${VERSION}\n`)

@@ -171,6 +171,12 @@ describe('@svc/sdk and @svc/svc', () => {
     expect(steps.map((step) => JSON.parse(step).ok)).toEqual(Array(11).fill(true))
   })
 
+  it('svc demo fetches the Node that the repository installs', async () => {
+    const { optionalDependencies } = JSON.parse(await readFile(join(root, 'scripts/node/package.json'), 'utf8'))
+    const [version] = Object.values(optionalDependencies)
+    expect(await project.read('@svc/svc', 'lib/demo/program.js')).toContain(`'${version}'`)
+  })
+
   it('svc demo --evm names what is missing from the package', async () => {
     await expect(svc('demo', '--evm')).rejects.toMatchObject({
       code: 2,

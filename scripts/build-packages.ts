@@ -109,7 +109,7 @@ The command line and the SDK, each in one file:
 
 Try, in an empty folder:
 
-  npx ${svc} demo
+  npx --package ${svc} svc demo
   npm install ${sdk}
 `)
 }
