@@ -1,17 +1,18 @@
 // Every command of every document, run as a reader would: in a clone, while `npm start` runs, in one shell from top to
 // bottom.
 
-import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { copyFile, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '@svc/devnet/free-port'
 import { startProcess } from '@svc/devnet/start-process'
+import { VERSION } from '@svc/protocol/version'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import packageJson from '../package.json' with { type: 'json' }
 import { type Document, readDocuments } from './documents.ts'
+import { NODES } from './nodes.ts'
 import { useNpmStart } from './npm-start.ts'
 
 const root = new URL('..', import.meta.url)
@@ -30,25 +31,18 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true }))
 
-/** Without the folders that npm puts first, which contain Node 24: a reader has the machine's own Node. */
-const PATH = (process.env.PATH ?? '')
-  .split(delimiter)
-  .filter((entry) => !entry.endsWith('node_modules/.bin'))
-  .join(delimiter)
-const NODE_VERSION = execFileSync('node', ['--version'], { encoding: 'utf8', env: { PATH } }).trim()
-
-/** One reader follows these in order, with one home folder. */
+/** One reader of each Node follows these in order, with one home folder. */
 const START = ['developer', 'agents', 'admin'].map((name) => `docs/start/${name}.md`)
 
-function homeOf(name: string): string {
-  return join(folder, 'homes', START.includes(name) ? 'start' : name.replaceAll('/', '-'))
+function homeOf(name: string, version: string): string {
+  return join(folder, 'homes', version, START.includes(name) ? 'start' : name.replaceAll('/', '-'))
 }
 
 /** The repository as links, so that commands write nothing into it. */
-async function openClone(name: string): Promise<string> {
-  const clone = join(folder, name.replaceAll('/', '-'))
-  await mkdir(clone)
-  await mkdir(homeOf(name), { recursive: true })
+async function openClone(name: string, version: string): Promise<string> {
+  const clone = join(folder, version, name.replaceAll('/', '-'))
+  await mkdir(clone, { recursive: true })
+  await mkdir(homeOf(name, version), { recursive: true })
   const isOurs = (entry: string) => !['.git', 'data', 'dist', 'photos'].includes(entry)
   for (const entry of (await readdir(root)).filter(isOurs))
     await symlink(fileURLToPath(new URL(entry, root)), join(clone, entry))
@@ -84,21 +78,24 @@ const NPX = `npx() {
 }
 svc() { npx svc "$@"; }`
 
-function runCommands({ path, commands }: Document): Promise<void> {
+function runCommands({ path, commands }: Document, version: string): Promise<void> {
   const steps = commands.map(({ line, code }) => `echo "→ line ${line}"\n${withPorts(code)}`)
-  return runShell(path, [NPX, ...steps])
+  return runShell(path, [NPX, ...steps], version)
 }
 
+/** The machine's own Node. */
+const OWN = [...NODES.keys()].at(-1) as string // the one that runs this test is listed, too
+
 /** Runs the commands in one shell, which ends at the first command that fails. */
-async function runShell(name: string, commands: readonly string[]): Promise<void> {
-  const clone = await openClone(name)
+async function runShell(name: string, commands: readonly string[], version = OWN): Promise<void> {
+  const clone = await openClone(name, version)
   const { stdin, ended } = startProcess('bash', {
     args: ['-c', ['set -euo pipefail', ...commands].join('\n')],
     cwd: clone,
     isGroup: true,
     env: {
-      PATH,
-      HOME: homeOf(name),
+      PATH: NODES.get(version),
+      HOME: homeOf(name, version),
       CLONE: clone,
       SVC_GATEWAY: service.gateway,
       SVC_AGENT: service.agent,
@@ -121,15 +118,24 @@ function withPorts(code: string): string {
 
 const CONFIGURATION = /mcpServers|claude mcp add/g
 
-describe(`the commands of the documents, with Node ${NODE_VERSION} on the PATH`, () => {
+describe('the commands of the documents', () => {
   const withCommands = documents
     .filter(({ commands }) => commands.length > 0)
     .sort((a, b) => START.indexOf(a.path) - START.indexOf(b.path))
 
-  it.each(withCommands.map((document) => [document.path, document] as const))(
-    'work in %s',
-    { tags: ['nightly'] },
-    (_, document) => runCommands(document),
+  it('include all guides', () => {
+    const guides = documents.map(({ path }) => path).filter((path) => path.startsWith('docs/start/'))
+    expect(withCommands.map(({ path }) => path)).toEqual(expect.arrayContaining(START))
+    expect(guides).toEqual(START.toSorted())
+  })
+
+  it.each(
+    withCommands.flatMap((document) => {
+      const versions = START.includes(document.path) ? [...NODES.keys()] : [OWN]
+      return versions.map((version) => [document.path, version, document] as const)
+    }),
+  )('work in %s with Node %s on the PATH', { tags: ['nightly'] }, (_, version, document) =>
+    runCommands(document, version),
   )
 
   it('find our programs with npx in a clone', { tags: ['nightly'] }, () =>
@@ -150,6 +156,7 @@ describe(`the commands of the documents, with Node ${NODE_VERSION} on the PATH`,
     }
     expect(marked).toEqual([
       'apps/agent/README.md: not run: a production host with its keys and nodes',
+      'apps/cli/README.md: run by acceptance/one-file.test.ts',
       'apps/cli/README.md: not run: needs Claude Code',
       'apps/web/README.md: run by acceptance/start.test.ts',
       'apps/witness/README.md: not run: a production host with its key',
@@ -169,9 +176,10 @@ describe(`the commands of the documents, with Node ${NODE_VERSION} on the PATH`,
       'docs/operations.md: run by apps/gateway/test/keys/rotation.test.ts',
       'docs/operations.md: run by apps/gateway/test/keys/rotation.test.ts',
       'docs/operations.md: run by apps/gateway/test/bin/operate.test.ts',
-      'docs/packages.md: run by acceptance/published.test.ts',
+      'docs/packages.md: run by acceptance/one-file.test.ts',
       'docs/transparency.md: not run: needs cosign, which is not in Debian 12',
       'fuzz/README.md: not run: takes an hour',
+      'packages/sdk/README.md: run by acceptance/one-file.test.ts',
     ])
   })
 
@@ -182,6 +190,12 @@ describe(`the commands of the documents, with Node ${NODE_VERSION} on the PATH`,
     expect(shown).toHaveLength(3)
     for (const text of shown)
       expect(count(text, /SVC_MCP_ROOT["':=]/g), text).toBeGreaterThanOrEqual(count(text, CONFIGURATION))
+  })
+
+  it('name the packed files by the version that the build gives them', () => {
+    const names = documents.flatMap(({ text }) => [...text.matchAll(/\bsvc(?:-sdk)?-(\d[\d.]+)\.tgz/g)])
+    expect(names.length).toBeGreaterThan(0)
+    expect(names.filter(([, version]) => version !== VERSION).map(([name]) => name)).toEqual([])
   })
 
   it('are in fences marked as shell, never in plain text', () => {

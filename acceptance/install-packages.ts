@@ -5,6 +5,7 @@ import { findPackageJSON } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { type StartedProcess, startProcess } from '@svc/devnet/start-process'
+import { DEMO_CHAIN } from '../scripts/build-packages/bundle-demo.ts'
 import { publishedPackages } from '../scripts/build-packages/published.ts'
 import { buildPackages } from '../scripts/build-packages.ts'
 
@@ -34,7 +35,7 @@ export async function installPackages(workFolder: string): Promise<EmptyProject>
   const folder = join(workFolder, 'project')
   await mkdir(folder)
   const { start, run } = shell(folder)
-  const built = buildPackages(join(workFolder, 'built'))
+  const built = await buildPackages(join(workFolder, 'built'))
   const packed: Packed[] = JSON.parse(await run('npm', 'pack', '--json', '--pack-destination', workFolder, ...built))
   const dependencies = Object.fromEntries(
     packed.map(({ name, filename }) => [name, `file:${join(workFolder, filename)}`]),
@@ -60,19 +61,23 @@ function linkedDependencies(): Record<string, string> {
     .flatMap(({ home, manifest }) =>
       Object.keys(manifest.dependencies ?? {})
         .filter((name) => !name.startsWith('@svc/'))
-        .map((name) => {
-          const file = findPackageJSON(name, pathToFileURL(join(root, home, 'package.json')))
-          if (!file) throw new Error(`${name} is not installed`)
-          return [name, `file:${dirname(file)}`] as const
-        }),
+        .map((name) => linkedDependency(name, home)),
     )
-  return Object.fromEntries(links)
+  return Object.fromEntries([...links, linkedDependency(DEMO_CHAIN, 'packages/devnet')])
 }
 
+function linkedDependency(name: string, home: string): [name: string, link: string] {
+  const file = findPackageJSON(name, pathToFileURL(join(root, home, 'package.json')))
+  if (!file) throw new Error(`${name} is not installed`)
+  return [name, `file:${dirname(file)}`]
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
 /** Runs commands without our environment variables and with an empty home folder. */
-function shell(folder: string): Pick<EmptyProject, 'start' | 'run'> {
+export function shell(folder: string, env: Environment = {}): Pick<EmptyProject, 'start' | 'run'> {
   const start = (command: string, ...args: string[]) =>
-    startProcess(command, { args, cwd: folder, env: { HOME: folder } })
+    startProcess(command, { args, cwd: folder, env: { HOME: folder, ...env } })
 
   async function run(command: string, ...args: string[]): Promise<string> {
     const { stdin, ended } = start(command, ...args)

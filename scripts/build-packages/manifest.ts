@@ -1,5 +1,5 @@
 import { VERSION } from '@svc/protocol/version'
-import type { SourcePackage } from './published.ts'
+import { publishedName, type SourcePackage } from './published.ts'
 
 interface PublishedManifest {
   bin?: Record<string, string>
@@ -15,12 +15,14 @@ export function publishedManifest(
   source: SourcePackage,
   bundled: readonly SourcePackage[],
   imported: ReadonlySet<string>,
+  optional: Readonly<Record<string, string>>,
 ): PublishedManifest {
   const { description, license, bin } = source.manifest
   const theirs = Object.assign({}, ...[...bundled, source].map(({ manifest }) => manifest.dependencies))
   const ours = bundled.map(({ manifest }) => manifest.name)
   return {
     ...modulesOf(source),
+    name: publishedName(source),
     description,
     license,
     engines: { node: '>=20.19' },
@@ -30,6 +32,7 @@ export function publishedManifest(
       ...Object.fromEntries(ours.map((name) => [name, VERSION])),
     },
     bundleDependencies: ours,
+    ...(Object.keys(optional).length > 0 && { optionalDependencies: optional }),
     publishConfig: { access: 'public' },
   }
 }

@@ -30,6 +30,12 @@ export interface PublishedPackage extends SourcePackage {
   bundled: SourcePackage[]
 }
 
+/** npx runs the command that is named like its package, so the package with commands is named like the first of them. */
+export function publishedName({ manifest: { name, bin = {} } }: SourcePackage): string {
+  const [command] = Object.keys(bin)
+  return command ? `@svc/${command}` : name
+}
+
 export function publishedPackages(root: string): PublishedPackage[] {
   const all = new Map(workspaces(root).map((found) => [found.name, found]))
 

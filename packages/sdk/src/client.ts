@@ -3,13 +3,12 @@
 import { discovery } from '@svc/api/agent/info'
 import type { Endpoint } from '@svc/api/endpoint'
 import { keys } from '@svc/api/info'
-import { price } from '@svc/api/purchases'
 import { unixSeconds } from '@svc/protocol/evidence'
 import { HEADER_IDENTITY } from '@svc/protocol/names'
 import { delegate, delegation, delegations, endDelegation } from './agent/delegations.ts'
 import { checkFindings } from './agent/findings.ts'
 import * as subscriptions from './agent/subscriptions.ts'
-import { answerOf, call, open } from './calls/call.ts'
+import { call, open } from './calls/call.ts'
 import type { CallArguments } from './calls/input.ts'
 import {
   type ClientOptions,
@@ -44,7 +43,7 @@ import {
 import { buy, buyQuoted, renew } from './purchases/buy.ts'
 import { confirm } from './purchases/confirm.ts'
 import { pay } from './purchases/pay.ts'
-import { quote } from './purchases/quote.ts'
+import { price, quote } from './purchases/quote.ts'
 import {
   createS3Key,
   createWalletS3Key,
@@ -90,7 +89,7 @@ const agentService: Service = {
 }
 
 const gatewayOperations = {
-  price: answerOf(price),
+  price,
   quote,
   pay,
   confirm,
@@ -173,9 +172,7 @@ function bindOperations<Operations extends Record<string, Operation>>(context: C
   ])
   return {
     ...(Object.fromEntries(bound) as { [Name in keyof Operations]: Bound<Operations[Name]> }),
-    /** Calls any endpoint of `@svc/api`, typed by its declaration. */
     call: <E extends Endpoint>(endpoint: E, ...input: CallArguments<E>) => call(context, endpoint, ...input),
-    /** Like `call`, but leaves the body unread, so that it can be streamed. */
     open: <E extends Endpoint>(endpoint: E, ...input: CallArguments<E>) => open(context, endpoint, ...input),
   }
 }

@@ -117,11 +117,12 @@ function requireListable({ receipt_id, locker_id, role, owner }: ListedLocker, w
     throw new UntrueAnswer(`the locker ${locker_id} is listed with ${wallet} as its ${role}, which is wrong`)
 }
 
+/** Reads the owner, operators, tags, terms and newest statement of a locker. */
 export async function metadata(context: Context, { locker_id }: Locker, signal?: AbortSignal): Promise<LockerMetadata> {
   return (await call(context, lockerMetadata, { params: { locker_id }, signal })).body
 }
 
-/** What was bought for a locker, until when, and how much of it is used. */
+/** Reads what was bought for a locker, until when, and how much of it is used. */
 export async function usage(context: Context, { locker_id }: Locker, signal?: AbortSignal): Promise<LockerUsage> {
   return (await call(context, lockerUsage, { params: { locker_id }, signal })).body
 }
@@ -146,7 +147,7 @@ export async function revokeAccess(context: Context, { locker_id }: Locker, sign
   await call(context, revokeEndpoint, { params: { locker_id }, signal })
 }
 
-/** The state and id of the public link. Gateways up to 1.0.0 only have the receipt id. */
+/** Reads the state and id of the public link. Gateways up to 1.0.0 only have the receipt id. */
 export async function publicLink(context: Context, locker: Locker, signal?: AbortSignal): Promise<PublicLink> {
   const { locker_id, receipt_id } = locker
   const { body } = await call(context, lockerRecord, { params: { locker_id }, signal })
@@ -184,7 +185,7 @@ export interface TusTokenOptions {
   signal?: AbortSignal | undefined
 }
 
-/** The endpoint and the header that standard tus clients need to upload into the locker. */
+/** Gets the endpoint and the header that standard tus clients need to upload into the locker. */
 export async function tusToken(
   context: Context,
   { locker_id }: Locker,

@@ -47,7 +47,7 @@ export interface S3KeyOptions extends WalletS3KeyOptions {
   prefix?: string
 }
 
-/** Credentials for owners and operators that expire within an hour, or when the key that signed for them is removed. */
+/** Gets credentials for an owner or operator, which end within an hour, or when the key that signed is removed. */
 export async function s3Credentials(
   context: Context,
   { locker_id }: Locker,
@@ -66,7 +66,7 @@ export async function s3Credentials(
   return credentials
 }
 
-/** Credentials for all lockers that the signer owns, as one endpoint with a bucket for each. */
+/** Gets credentials for all lockers that the signer owns, as one endpoint with a bucket for each. */
 export async function walletS3Credentials(
   context: Context,
   { access = 'read', minutes, signal }: WalletS3CredentialOptions = {},
@@ -79,7 +79,7 @@ export async function walletS3Credentials(
   return credentials
 }
 
-/** Makes a key for clients that cannot request credentials themselves. Only the owner can; its secret is shown once. */
+/** Makes a key of a locker for clients that cannot request credentials themselves. Only the owner can; its secret is shown once. */
 export async function createS3Key(
   context: Context,
   { locker_id }: Locker,
@@ -112,7 +112,7 @@ export async function walletS3Keys(context: Context, signal?: AbortSignal): Prom
   return (await call(context, listWalletS3Keys, { query: walletOf(context), signal })).body.keys
 }
 
-/** Ends a key immediately. */
+/** Ends a key of a locker immediately. */
 export async function revokeS3Key(
   context: Context,
   { locker_id }: Locker,
@@ -122,6 +122,7 @@ export async function revokeS3Key(
   await revoked(call(context, revokeEndpoint, { params: { locker_id, access_key_id }, signal }))
 }
 
+/** Ends a key for all lockers of the signer immediately. */
 export async function revokeWalletS3Key(context: Context, access_key_id: string, signal?: AbortSignal): Promise<void> {
   await revoked(call(context, revokeWalletEndpoint, { params: { access_key_id }, query: walletOf(context), signal }))
 }

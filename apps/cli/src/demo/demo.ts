@@ -9,6 +9,7 @@ import type { Open, Session } from '../session.ts'
 import { nodeFor } from '../setup/wallet.ts'
 import { type Addresses, startEnvironment } from './environment.ts'
 import { fundedWallet, writeSamples } from './fixtures.ts'
+import { findProgram } from './program.ts'
 import { type Step, steps } from './steps.ts'
 
 interface DemoOptions {
@@ -23,8 +24,9 @@ export function add(program: Command, open: Open, run: Run): void {
     .addHelpText(
       'after',
       `
-Needs a clone of the repository, which has the gateway and the chains. With --gateway it uses a
-running development gateway (\`npm start\`) and the faucets of its chains.`,
+It runs a gateway on this machine, with Node 24 or newer. --evm needs a clone of the repository,
+which has the EVM chain. With --gateway it uses a running development gateway (\`npm start\`) and
+the faucets of its chains.`,
     )
     .action(async (options: DemoOptions, command: Command) => demo(await open(command), run, options))
 }
@@ -34,8 +36,9 @@ async function demo(session: Session, run: Run, { evm: isEvm = false }: DemoOpti
   const folder = await mkdtemp(join(host.env.TMPDIR ?? tmpdir(), 'svc-demo-'))
   try {
     if (settings.gateway?.from === '--gateway') return await runDemo(session, run, folder, isEvm, addressesOf(session))
-    output.note('Starting a gateway and two local chains…')
-    const environment = await startEnvironment(join(folder, 'gateway'), host)
+    const program = await findProgram(host, isEvm, output.note)
+    output.note('Starting a gateway and local chains…')
+    const environment = await startEnvironment(join(folder, 'gateway'), program, host)
     try {
       await runDemo(session, run, folder, isEvm, environment)
     } finally {

@@ -4,9 +4,9 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
-import { fileURLToPath } from 'node:url'
 import { Failure } from '../errors.ts'
 import type { Host } from '../host.ts'
+import { missingPart, type Program } from './program.ts'
 
 /** The addresses of a gateway and its chains. */
 export interface Addresses {
@@ -19,7 +19,11 @@ export interface DemoEnvironment extends Addresses {
   stop(): Promise<void>
 }
 
-export async function startEnvironment(folder: string, { env, signal }: Host): Promise<DemoEnvironment> {
+export async function startEnvironment(
+  folder: string,
+  { node, file }: Program,
+  { env, signal }: Host,
+): Promise<DemoEnvironment> {
   await mkdir(folder)
   const [port, agentPort, witnessPort, primaryPort, evmPort] = await freePorts(5)
   const variables = {
@@ -31,7 +35,7 @@ export async function startEnvironment(folder: string, { env, signal }: Host): P
     DATA_DIR: folder,
   }
   // Pass only these variables: settings of another gateway must not reach this one.
-  const child = spawn(process.execPath, [startFile()], {
+  const child = spawn(node, [file], {
     cwd: folder,
     env: { PATH: env.PATH, HOME: env.HOME, ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -45,17 +49,6 @@ export async function startEnvironment(folder: string, { env, signal }: Host): P
     primaryRpc: `http://127.0.0.1:${primaryPort}`,
     evmRpc: `http://127.0.0.1:${evmPort}`,
     stop: () => stop(child),
-  }
-}
-
-function startFile(): string {
-  try {
-    return fileURLToPath(import.meta.resolve('@svc/devnet/services/start'))
-  } catch {
-    throw new Failure(
-      'the demo starts a gateway and chains, which are in the repository of the project, not in this package',
-      'run `npm run demo` in a clone of the repository, or run `npm start` there and add --gateway http://localhost:8402',
-    )
   }
 }
 
@@ -76,7 +69,9 @@ async function untilReady(child: ChildProcess): Promise<void> {
     }
     child.stdout?.on('data', read)
     child.stderr?.on('data', read)
-    child.once('exit', () => reject(new Failure(`the development environment did not start:\n${output}`)))
+    child.once('exit', () =>
+      reject(missingPart(output) ?? new Failure(`the development environment did not start:\n${output}`)),
+    )
   })
   await isReady
 }

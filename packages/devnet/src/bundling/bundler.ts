@@ -29,9 +29,12 @@ export interface BundleOptions {
   /** The same for CommonJS, as `__filename` and `__dirname`. */
   pathOf(source: string): string
   plugins: Plugin[]
+  /** True by default. */
+  sourcemap?: boolean
 }
 
-export async function writeBundle({ input, dir, urlOf, pathOf, plugins }: BundleOptions): Promise<OutputChunk[]> {
+export async function writeBundle(options: BundleOptions): Promise<OutputChunk[]> {
+  const { input, dir, urlOf, pathOf, plugins, sourcemap = true } = options
   const build = await rolldown({
     input,
     platform: 'node',
@@ -41,7 +44,7 @@ export async function writeBundle({ input, dir, urlOf, pathOf, plugins }: Bundle
   })
   const { output } = await build.write({
     dir,
-    sourcemap: true,
+    sourcemap,
     sourcemapExcludeSources: true,
     // Node keeps loaded source text in memory: removing comments and indentation saves a third.
     minify: { compress: false, mangle: false, codegen: { asciiOnly: true } },

@@ -64,7 +64,7 @@ async function subscriptionOf(
   return answer.subscription
 }
 
-/** Gets the price of thirty days and the ways to pay it. A quote is free and not binding. */
+/** Gets a quote: the price of thirty days and the ways to pay it. A quote is free and not binding. */
 export async function quote(context: Context, signal?: AbortSignal): Promise<SubscriptionQuote> {
   const { body } = await call(context, requestSubscription, { signal })
   if (!('accepts' in body)) throw new UntrueAnswer('the service answered a quote request with a receipt')

@@ -8,6 +8,7 @@ import type { Answer, AnyInput, CallArguments } from './input.ts'
 import { readAnswer, readJsonAnswer } from './read-answer.ts'
 import { createRecovery } from './recovery.ts'
 
+/** Calls any endpoint of `@svc/api`, typed by its declaration. */
 export async function call<E extends Endpoint>(
   context: Context,
   endpoint: E,
@@ -20,13 +21,7 @@ export async function call<E extends Endpoint>(
   return recovering(context, endpoint, input as AnyInput | undefined, read)
 }
 
-/** An operation that is a single call: its input is the endpoint's input, and its result is the body of the answer. */
-export function answerOf<E extends Endpoint>(endpoint: E) {
-  return async (context: Context, ...input: CallArguments<E>): Promise<Answer<E>['body']> =>
-    (await call(context, endpoint, ...input)).body
-}
-
-/** Like `call`, but leaves the body unread, for answers that do not fit into memory. */
+/** Like `call`, but leaves the body unread, so that it can be streamed. */
 export function open<E extends Endpoint>(
   context: Context,
   endpoint: E,

@@ -35,6 +35,7 @@ export interface ManyOptions {
 const BATCH_FILES = 100
 const BATCH_BYTES = 32 * 1024 * 1024
 
+/** Stores many files in parallel, small ones in batches, and returns the outcome of each. */
 export async function putMany(
   context: Context,
   locker: Locker,

@@ -1,10 +1,11 @@
 import type { SubscriptionQuote } from '@svc/api/agent/subscriptions'
 import type { Body } from '@svc/api/endpoint'
-import { type Quote, requestStorage } from '@svc/api/purchases'
+import { price as currentPrice, type Price, type Quote, requestStorage } from '@svc/api/purchases'
 import type { PaymentLeg } from '@svc/api/quote'
 import { toHex } from '@svc/protocol/bytes'
 import { paymentReference } from '@svc/protocol/ids'
 import { call } from '../calls/call.ts'
+import type { CallArguments } from '../calls/input.ts'
 import { type Context, gatewayNow, randomBytes } from '../context.ts'
 import { PaymentError, UntrueAnswer } from '../errors.ts'
 import { amountText, KNOWN_ASSETS, type KnownAsset, knownAsset } from '../money.ts'
@@ -18,7 +19,12 @@ export interface QuoteOptions {
   signal?: AbortSignal | undefined
 }
 
-/** Gets the price of storage and the ways to pay it. A quote is free and not binding. */
+/** Reads the current price of storage on every chain. */
+export async function price(context: Context, ...input: CallArguments<typeof currentPrice>): Promise<Price> {
+  return (await call(context, currentPrice, ...input)).body
+}
+
+/** Gets a quote: the price of storage and the ways to pay it. A quote is free and not binding. */
 export async function quote(context: Context, order: Order, options: QuoteOptions = {}): Promise<Quote> {
   // With a key, the request can be repeated after a lost answer.
   const { idempotencyKey = toHex(randomBytes(16)), signal } = options
