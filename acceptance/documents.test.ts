@@ -155,7 +155,6 @@ describe('the commands of the documents', () => {
       if (test) expect(existsSync(new URL(test, root)), mark).toBe(true)
     }
     expect(marked).toEqual([
-      'apps/agent/README.md: not run: a production host with its keys and nodes',
       'apps/cli/README.md: run by acceptance/one-file.test.ts',
       'apps/cli/README.md: not run: needs Claude Code',
       'apps/web/README.md: run by acceptance/start.test.ts',
