@@ -1,5 +1,6 @@
-import { copyFile, readFile, writeFile } from 'node:fs/promises'
+import { copyFile, glob, readFile, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { adviceOn, TOOL_ADVICE } from '@svc/api/error-advice'
 import { ERROR_GUIDE } from '@svc/api/error-guide'
 import { ERROR_STATUS } from '@svc/api/errors'
@@ -208,17 +209,22 @@ describe('explain', () => {
       expect(await server.call('explain', { about }), about).toMatchObject({ kind: 'topic' })
   })
 
-  it('T-197 advises no call that pays, unless it continues a purchase or the user decides', () => {
+  it('T-197 never advises to spend: no error code and no refusal of a tool', async () => {
     const guide = Object.entries(ERROR_GUIDE).map(([code, { next }]) => [code, adviceOn(TOOL_ADVICE, code) ?? next])
     const here = Object.entries(CODES_HERE).map(([code, { next }]) => [code, next])
-    const advice = [...guide, ...here].map(([code, next]) => `${code}: ${next}`)
-    const paying = advice.filter((next) => PAYING.some((name) => next.includes(`\`${name}\``)))
-    expect(
-      paying.filter((next) => !/with the same intent|tell the user|ask the user|do not sign another/.test(next)),
-    ).toEqual([])
-    // The guide also addresses buyers: a code whose advice is to pay has other advice for tools.
-    const buying = guide.filter(([code, next]) => !adviceOn(TOOL_ADVICE, code!) && /\b(?:buy|pay)\b/i.test(next!))
-    expect(buying).toEqual([])
+    const sources = fileURLToPath(new URL('../../src/mcp', import.meta.url))
+    const refusals: string[][] = []
+    for await (const file of glob('**/*.ts', { cwd: sources })) {
+      const source = await readFile(join(sources, file), 'utf8')
+      for (const [text] of source.matchAll(/new Refusal\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)/g))
+        refusals.push([file, text])
+      for (const [text] of source.matchAll(/hint\w*\b.*/gi)) refusals.push([file, text])
+    }
+    expect(refusals.length).toBeGreaterThan(40)
+    const spending = [...guide, ...here, ...refusals].filter(([, next = '']) =>
+      /\b(buy|pay|renew(_locker)?|subscribe|spend)\b/i.test(next.replaceAll('do not pay again', '')),
+    )
+    expect(spending).toEqual([])
     expect(TOOL_ADVICE.locker_not_found).toContain('`list_lockers`')
     expect(TOOL_ADVICE.receipt_not_found).toContain('`list_lockers`')
   })

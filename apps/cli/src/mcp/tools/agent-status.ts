@@ -73,7 +73,7 @@ function statusText({ subscription, delegations }: StatusData): string {
   const paid =
     subscription?.status === 'active'
       ? `Paid until ${subscription.expires_at}.`
-      : 'Not paid for. `subscribe` buys thirty days for money: ask the user first.'
+      : 'Not paid for. Thirty days cost money: ask the user first.'
   const lines = delegations.map(
     ({ delegation_id, receipt_id, status, alerts }) =>
       `${delegation_id}: ${receipt_id}, ${status}, ${counted(alerts, 'alert')}`,

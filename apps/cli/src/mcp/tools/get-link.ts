@@ -47,7 +47,7 @@ export const getLink = tool({
     if (!url) {
       // This request fails with the gateway's reason.
       await client.call(getFile, { params: { locker_id, filename }, signal })
-      throw new Refusal('link_not_available', 'the file is being changed', 'Try again in a moment')
+      throw new Refusal('link_not_available', 'the file is being changed')
     }
     const { download_url, content_type, content_hash, size_bytes } = url
     const id = isPublic ? (await client.publicLink(locker, signal)).id : null

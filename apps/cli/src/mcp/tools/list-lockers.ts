@@ -74,6 +74,6 @@ function listText(lockers: Static<typeof Lockers>['lockers'], hasMore: boolean):
   const closed =
     unopened === 0
       ? ''
-      : ` ${unopened} of them ${unopened === 1 ? 'is' : 'are'} paid for but not opened yet: the user runs \`svc provision RECEIPT\`, or \`buy\` with an intent that \`purchase_status\` lists opens its locker and pays nothing.`
+      : ` ${unopened} of them ${unopened === 1 ? 'is' : 'are'} paid for but not opened yet: the user opens a locker with \`svc provision RECEIPT\`; \`purchase_status\` tells how to continue a purchase of this server.`
   return `${counted(lockers.length, 'locker')}; ${more}.${closed}`
 }
