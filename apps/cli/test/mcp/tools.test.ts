@@ -13,8 +13,9 @@ const desk = useDesk()
 let server: TestServer
 beforeAll(async () => {
   const SVC_WALLET = await desk.keyFile('key', '11'.repeat(32))
-  // Nothing listens on the discard port.
-  server = await startServer('memory', desk, { SVC_GATEWAY: 'http://127.0.0.1:9', SVC_WALLET })
+  // `fetch` never connects to the discard port, so nothing on this machine can answer.
+  const closed = 'http://127.0.0.1:9'
+  server = await startServer('memory', desk, { SVC_GATEWAY: closed, SVC_PRIMARY_RPC: closed, SVC_WALLET })
 })
 afterAll(() => server.stop())
 
