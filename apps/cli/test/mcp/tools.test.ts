@@ -107,7 +107,7 @@ describe('the listing', () => {
       `svc://lockers/${receipt_id}/`,
       `svc://lockers/${receipt_id}/%`,
     ]
-    for (const uri of uris) await expect(server.client.readResource({ uri }), uri).rejects.toThrow('Resource not found')
+    for (const uri of uris) await expect(server.client.readResource({ uri }), uri).rejects.toThrow(/Resource not found: .*There are: svc:\/\/help/)
   })
 
   it('has a prompt that stores a file and proves it', async () => {
@@ -120,11 +120,20 @@ describe('the listing', () => {
     expect(await ask({ path: 'a "b".txt' })).toMatch(/"a \\"b\\".txt".*buy only when I agree/s)
     expect(await ask({ path: 'a', receipt_id })).toContain(receipt_id)
     await expect(ask({})).rejects.toThrow('needs a path')
-    await expect(server.client.getPrompt({ name: 'other' })).rejects.toThrow('Unknown prompt')
+    await expect(server.client.getPrompt({ name: 'other' })).rejects.toThrow(
+      'Unknown prompt: other. There is: store_and_prove',
+    )
   })
 })
 
 describe('an invalid call', () => {
+  it.each(['Google Cloud Storage', 'MongoDB', 'STORJ', 'Arweave', 'Google Cloud', ' filecoin '])(
+    'is not one with the provider %s',
+    async (provider) => {
+      expect(codeOf(await server.ask('quote', { units: 1, provider }))).toBe('no_answer')
+    },
+  )
+
   it('of an unknown tool is a protocol error', async () => {
     await expect(server.ask('delete_everything')).rejects.toThrow(
       /Unknown tool: delete_everything\. There are: quote, buy, .*, end_delegation$/,
@@ -135,7 +144,12 @@ describe('an invalid call', () => {
     ['quote', { units: 0 }, /units must be >= 1/],
     ['quote', { units: '1' }, /units must be integer, not the string "1"/],
     ['quote', { units: 1, provider: 'floppy' }, /provider must be one of gcs, mongodb, .*firestore/],
-    ['buy', { units: 1, confirm: true }, /unknown argument: confirm/],
+    ['quote', { units: 1, provider: 7 }, /provider must be one of gcs/],
+    ['buy', { units: '1' }, /units must be integer, not the string "1"/],
+    ['buy', { units: 1, confirm: true }, /unknown argument: confirm.*buy takes: units, provider, asset, name/],
+    ['buy', { units: 1, name: '' }, /name: a locker cannot be called "".*Nothing was paid/],
+    ['buy', { units: 1, name: 'a/b' }, /name: a locker cannot be called "a\/b".*Nothing was paid/],
+    ['buy', { units: 1, name: 'rcpt_1' }, /name: a locker cannot be called/],
     ['buy', { units: 1, intent: '   ' }, /intent/],
     ['put_file', { receipt_id: 'locker_0123456789ab', filename: 'x' }, /receipt_id.*`list_lockers`.*locker_/],
     ['public_link', { receipt_id, action: 'burn' }, /action must be one of rotate, close, open/],
@@ -232,7 +246,10 @@ describe('explain', () => {
 
   it('answers "unknown" for any other word', async () => {
     for (const about of ['toString', '__proto__', 'constructor', 'xyz'])
-      expect(await server.call('explain', { about }), about).toMatchObject({ kind: 'unknown' })
+      expect(await server.call('explain', { about }), about).toMatchObject({
+        kind: 'unknown',
+        means: expect.stringMatching(/Words: quote, .*Facts: merkle_root_matches, .*Codes of this server: not_paid/),
+      })
   })
 })
 

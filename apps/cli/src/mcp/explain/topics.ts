@@ -79,6 +79,10 @@ export const CODES_HERE = {
     means: 'This server does not pay in that asset.',
     next: 'tell the user; without `asset` the call means USDC',
   },
+  name_taken: {
+    means: 'A locker or a purchase has that name already.',
+    next: 'use the existing locker, which `list_lockers` shows',
+  },
   no_wallet: { means: 'The server has no key.', next: 'the user sets SVC_WALLET to a key file' },
   no_node: { means: 'The server knows no node of its chain.', next: 'the user sets SVC_PRIMARY_RPC or SVC_EVM_RPC' },
   no_agent: {

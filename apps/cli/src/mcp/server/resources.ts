@@ -43,7 +43,7 @@ export const TEMPLATES: ResourceTemplate[] = [
 export async function readResource(context: Context, uri: string, signal: AbortSignal): Promise<ReadResourceResult> {
   if (uri === 'svc://help') return { contents: [{ uri, mimeType: 'text/markdown', text: helpText(context) }] }
   const file = fileOfUri(uri)
-  if (!file && uri !== 'svc://discovery') throw new McpError(RESOURCE_NOT_FOUND, `Resource not found: ${uri}`, { uri })
+  if (!file && uri !== 'svc://discovery') throw notFound(uri)
   try {
     if (file) return { contents: [{ uri, ...(await fileContents(context, file, signal)) }] }
     const { body } = await context.client.call(discovery, { signal })
@@ -53,6 +53,11 @@ export async function readResource(context: Context, uri: string, signal: AbortS
     const isMissing = code === 'FILE_NOT_FOUND' || code === 'LOCKER_NOT_FOUND'
     throw new McpError(isMissing ? RESOURCE_NOT_FOUND : ErrorCode.InternalError, `${code}: ${message}`, { uri })
   }
+}
+
+function notFound(uri: string): McpError {
+  const known = [...RESOURCES.map((one) => one.uri), FILE_URI_TEMPLATE].join(', ')
+  return new McpError(RESOURCE_NOT_FOUND, `Resource not found: ${uri}. There are: ${known}`, { uri })
 }
 
 async function fileContents(context: Context, file: FileName, signal: AbortSignal) {

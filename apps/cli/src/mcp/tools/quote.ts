@@ -3,9 +3,10 @@ import { type NetworkFee, payableLeg, type Wallet } from '@svc/sdk'
 import { amountText, feeText } from '@svc/sdk/money'
 import Type from 'typebox'
 import { counted } from '../server/readable.ts'
+import { ProviderChoice } from './provider.ts'
 import { STRICT, tool } from './tool.ts'
 
-const { units, provider } = requestStorage.body.properties
+const { units } = requestStorage.body.properties
 
 export const quote = tool({
   name: 'quote',
@@ -14,7 +15,7 @@ export const quote = tool({
     'Shows the price and the terms of a new locker. Free: nothing is paid, reserved or bought. ' +
     'To buy it, call `buy` with the same units and provider; never pay by other means.',
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
-  input: Type.Object({ units, provider }, STRICT),
+  input: Type.Object({ units, provider: ProviderChoice }, STRICT),
   output: Type.Object({
     units: Type.Integer(),
     provider: Type.String(),

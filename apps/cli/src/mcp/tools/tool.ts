@@ -6,6 +6,7 @@ import Type from 'typebox'
 import { Compile } from 'typebox/compile'
 import type { Context } from '../context.ts'
 import { Refusal } from '../errors.ts'
+import { providerIn } from './provider.ts'
 
 /** One call of a tool. */
 export interface Call {
@@ -61,7 +62,8 @@ export function tool<const Input extends TObject, const Output extends TSchema>(
   return {
     ...declaration,
     isUpload: declaration.isUpload ?? false,
-    async run(context, value, call) {
+    async run(context, given, call) {
+      const value = withProvider(input, given)
       if (schema.Check(value)) return run(context, value as Static<Input>, call) // as just checked
       const problems = schema.Errors(value).filter(({ keyword }) => keyword !== 'boolean')
       const isReceipt = problems.some(({ instancePath }) => instancePath === '/receipt_id')
@@ -69,6 +71,12 @@ export function tool<const Input extends TObject, const Output extends TSchema>(
       throw new Refusal('bad_arguments', problems.map((problem) => problemText(problem, value)).join('; '), hint)
     },
   }
+}
+
+/** Replaces the name of a provider by its id. */
+function withProvider({ properties }: TObject, given: unknown): unknown {
+  if (!('provider' in properties) || typeof given !== 'object' || given === null || !('provider' in given)) return given
+  return { ...given, provider: providerIn(given.provider) }
 }
 
 const RECEIPTS =
