@@ -38,9 +38,7 @@ it('ADD-16 buy names the locker, which svc then finds, and pays a name once', as
   expect(await server.call('buy', order)).toMatchObject({ new_payment: false })
   const { lockers } = (await server.call('list_lockers')) as { lockers: object[] }
   expect(lockers).toContainEqual(expect.objectContaining({ receipt_id: bought.receipt_id, name: order.name }))
-  expect(await home.json('lockers')).toMatchObject({
-    lockers: expect.arrayContaining([expect.objectContaining({ name: order.name })]),
-  })
+  expect((await home.ok('lockers')).stdout).toContain(order.name)
   const again = await server.ask('buy', { ...order, intent: 'another' })
   expect([codeOf(again), textOf(again)]).toEqual(['name_taken', expect.stringContaining(String(bought.receipt_id))])
   expect((await shop.market.treasury('USDC')) - before).toBe(250_000n)

@@ -23,7 +23,7 @@ const receipt_id = `rcpt_${'0'.repeat(32)}`
 const PAYING = ['buy', 'renew_locker', 'subscribe']
 
 describe('the listing', () => {
-  it('has schemas and annotations for every tool', async () => {
+  it('has arguments and annotations for every tool', async () => {
     const { tools } = await server.client.listTools()
     const hints = Object.fromEntries(tools.map(({ name, annotations = {} }) => [name, annotations]))
     expect(Object.keys(hints)).toEqual([
@@ -58,10 +58,17 @@ describe('the listing', () => {
       ...['buy', 'renew_locker', 'put_file', 'write_text', 'delete_file'],
       ...['public_link', 'revoke_urls', 'subscribe', 'delegate', 'end_delegation'],
     ])
-    for (const { name, inputSchema, outputSchema } of tools) {
+    for (const { name, description = '', inputSchema } of tools) {
       expect(inputSchema, name).toMatchObject({ type: 'object', additionalProperties: false })
-      expect(outputSchema, name).toMatchObject({ type: 'object' })
+      expect(description, name).toMatch(/^[A-Z].{40,}\.$/)
+      for (const [argument, schema] of Object.entries(inputSchema.properties ?? {}))
+        expect(schema, `${name} ${argument}`).toMatchObject({ description: expect.stringMatching(/\.$/) })
     }
+  })
+
+  it('is below 20,000 bytes, because every conversation begins with it', async () => {
+    const list = await server.client.listTools()
+    expect(Buffer.byteLength(JSON.stringify(list))).toBeLessThan(20_000)
   })
 
   it('T-197 names every paying tool wherever it lists what costs money', async () => {
@@ -107,7 +114,10 @@ describe('the listing', () => {
       `svc://lockers/${receipt_id}/`,
       `svc://lockers/${receipt_id}/%`,
     ]
-    for (const uri of uris) await expect(server.client.readResource({ uri }), uri).rejects.toThrow(/Resource not found: .*There are: svc:\/\/help/)
+    for (const uri of uris)
+      await expect(server.client.readResource({ uri }), uri).rejects.toThrow(
+        /Resource not found: .*There are: svc:\/\/help/,
+      )
   })
 
   it('has a prompt that stores a file and proves it', async () => {

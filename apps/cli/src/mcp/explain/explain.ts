@@ -2,7 +2,7 @@ import { adviceOn, TOOL_ADVICE } from '@svc/api/error-advice'
 import { ERROR_GUIDE } from '@svc/api/error-guide'
 import { ERROR_STATUS, type ErrorCode } from '@svc/api/errors'
 import Type from 'typebox'
-import { STRICT, tool } from '../tools/tool.ts'
+import { READS, STRICT, tool } from '../tools/tool.ts'
 import { FACT_MEANINGS, FACT_VALUES, RECEIPT_FACT_MEANINGS } from './facts.ts'
 import { CODES_HERE, TOPICS } from './topics.ts'
 
@@ -16,16 +16,14 @@ const Explanation = Type.Object({
 export const explain = tool({
   name: 'explain',
   title: 'Explain a word or code',
-  description:
-    `Explains a word (${Object.keys(TOPICS).join(', ')}), an error code, or a fact of \`verify\`, and what to do ` +
-    'next. Makes no request and changes nothing.',
-  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  description: 'Explains a word, an error code or a fact of `verify`, and what to do next. Makes no request.',
+  annotations: { ...READS, openWorldHint: false },
   input: Type.Object(
     {
       about: Type.String({
         minLength: 1,
         maxLength: 100,
-        description: 'For example: receipt, quote_expired, key_pinned.',
+        description: `A code, a fact, or one of: ${Object.keys(TOPICS).join(', ')}.`,
       }),
     },
     STRICT,

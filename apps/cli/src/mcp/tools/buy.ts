@@ -26,14 +26,11 @@ export const buy = tool({
   name: 'buy',
   title: 'Buy a locker',
   description:
-    'Buys storage: pays on chain with the wallet of this server, within its limits, and opens the locker. ' +
-    'SPENDS REAL MONEY, but one intent is paid once: same purchase = same `intent` text. After an error, a timeout ' +
-    'or any doubt, call again with the SAME arguments: it continues where it stopped and pays nothing twice. ' +
-    'Do not invent a new intent to retry. By default `intent` is derived from wallet, units, provider and day, so a ' +
-    'repeated call on one day is the same purchase; give your own only to buy another locker. ' +
-    'If the server has no wallet, the answer is an x402 offer, and nothing is paid.',
+    'Buys storage and opens the locker. By default `intent` is derived from wallet, units, provider and day: give your ' +
+    'own only to buy another locker. If the server has no wallet, the answer is an x402 offer, and nothing is paid.',
+  pays: true,
   // A repeated call changes nothing, but a payment cannot be undone.
-  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
   input: Type.Object(
     {
       units,

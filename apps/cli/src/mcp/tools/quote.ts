@@ -4,7 +4,7 @@ import { amountText, feeText } from '@svc/sdk/money'
 import Type from 'typebox'
 import { counted } from '../server/readable.ts'
 import { ProviderChoice } from './provider.ts'
-import { STRICT, tool } from './tool.ts'
+import { READS, STRICT, tool } from './tool.ts'
 
 const { units } = requestStorage.body.properties
 
@@ -12,9 +12,8 @@ export const quote = tool({
   name: 'quote',
   title: 'Price of storage',
   description:
-    'Shows the price and the terms of a new locker. Free: nothing is paid, reserved or bought. ' +
-    'To buy it, call `buy` with the same units and provider; never pay by other means.',
-  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
+    'Shows the price and terms of a new locker. Free: nothing is paid or reserved. `buy` takes the same units and provider.',
+  annotations: READS,
   input: Type.Object({ units, provider: ProviderChoice }, STRICT),
   output: Type.Object({
     units: Type.Integer(),
