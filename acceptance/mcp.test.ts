@@ -73,7 +73,7 @@ it('GEN-09 PAY-51 buys, uploads, attests and verifies with tools alone', async (
 
   const { receipt_id } = bought
   const put = await call('put_file', { receipt_id, filename: 'a/notes.txt', path: 'notes.txt' })
-  expect(put).toMatchObject({ stored: true, size_bytes: 19 })
+  expect(put).toMatchObject({ stored: true, size_bytes: 17 })
   const { files } = await call('list_files', { receipt_id })
   expect(files).toMatchObject([{ filename: 'a/notes.txt', status: 'confirmed', content_hash: put.content_hash }])
   const { download_url } = await call('get_link', { receipt_id, filename: 'a/notes.txt' })

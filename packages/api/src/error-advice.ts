@@ -13,19 +13,19 @@ const OWNER = 'only the key that paid may do this: the server needs that key as 
 
 /** For models, in the tools of `svc mcp`. A model can spend money, so none of these suggests a purchase. */
 export const TOOL_ADVICE: Advice<string> = {
-  leg_not_in_quote: '`quote` shows the networks and assets that can pay',
+  leg_not_in_quote: '`quote` lists the accepted networks and assets',
   leg_incomplete: 'name both the network and the asset',
   mixed_networks: 'confirm the quotes of each network separately',
   missing_receipt_id: 'pass receipt_id, which `list_lockers` shows',
   missing_result_hash_run_storage_verify_first: 'call `attest` first',
   malformed_request: 'check the arguments',
   malformed_payment: 'sign the offer with a client of x402 version 2',
-  signed_payment_not_taken: 'do not sign another: `buy` accepts this one in _meta',
+  signed_payment_not_taken: 'do not sign another: repeat the call with this one in _meta',
   MISSING_ENVELOPE: 'the server needs a key: the user must set SVC_WALLET',
   RECEIPT_ID_MISMATCH: LOCKERS,
   LOCKER_ID_MISMATCH: LOCKERS,
   UPLOAD_TOKEN_INVALID: 'call `put_file` again',
-  tx_required: 'pay first, then confirm with the transaction',
+  tx_required: 'name the transaction of a payment that was made: `purchase_status` shows it',
   payment_credential_invalid: 'do not pay again; confirm with the transaction',
   tx_not_found: 'wait a few seconds and ask again; do not pay again',
   payment_verification_failed: 'do not pay again; `purchase_status` shows what was paid',
@@ -99,7 +99,7 @@ export const TOOL_ADVICE: Advice<string> = {
   database_behind: `nothing was changed: do not pay again; try later, and ${ADMIN}`,
   logbook_unavailable: 'do not pay again; repeat the same call later',
   LOCKER_CAPACITY_EXCEEDED:
-    'tell the user: `renew_locker` buys more space and time, and `delete_file` frees space at no cost',
+    'tell the user that the locker is full or has expired; `delete_file` frees space at no cost',
 }
 
 /** For people at a terminal, in the commands of `svc`. */

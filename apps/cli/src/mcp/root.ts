@@ -3,7 +3,7 @@
 import { constants } from 'node:fs'
 import { type FileHandle, open, realpath, stat } from 'node:fs/promises'
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path'
-import { Failure } from '../errors.ts'
+import { Misuse } from '../errors.ts'
 import { Refusal } from './errors.ts'
 import type { Settings } from './settings.ts'
 
@@ -76,10 +76,14 @@ export async function openRoot({ root, home, secrets }: Pick<Settings, 'root' | 
 
 async function realRoot(folder: string): Promise<string> {
   const found = await realpath(folder).catch(({ code }: NodeJS.ErrnoException) => {
-    throw new Failure(`SVC_MCP_ROOT: ${folder} ${code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`}`)
+    throw badRoot(folder, code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`)
   })
   if ((await stat(found)).isDirectory()) return found
-  throw new Failure(`SVC_MCP_ROOT: ${folder} is not a folder`)
+  throw badRoot(folder, 'is not a folder')
+}
+
+function badRoot(folder: string, why: string): Misuse {
+  return new Misuse('svc mcp', `SVC_MCP_ROOT: ${folder} ${why}`)
 }
 
 /** Whether a folder is `/`, the home folder or a parent of it. Many clients start their servers in one of these. */

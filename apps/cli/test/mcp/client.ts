@@ -12,11 +12,13 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import { forAllTests } from '@svc/devnet/for-tests'
 import { programEnvironment, type StartedProcess, startProcess } from '@svc/devnet/start-process'
+import { Compile } from 'typebox/compile'
 import { createContext } from '../../src/mcp/context.ts'
 import { createCalls } from '../../src/mcp/server/calls.ts'
 import { createLog } from '../../src/mcp/server/log.ts'
 import { createServer } from '../../src/mcp/server/server.ts'
 import { readSettings, type Settings } from '../../src/mcp/settings.ts'
+import { TOOLS } from '../../src/mcp/tools/all.ts'
 import { openSession } from '../../src/session.ts'
 import { testHost } from '../host.ts'
 
@@ -158,18 +160,27 @@ export async function startHttp(env: Variables, ...args: string[]): Promise<Http
 async function connected(transport: Transport): Promise<Client> {
   const client = new Client({ name: 'test', version: '1' })
   await client.connect(transport)
-  // After this the client validates structured answers against the listed schemas.
-  await client.listTools()
   return client
 }
 
+const outputs = new Map(TOOLS.map(({ name, output }) => [name, Compile(output)]))
+
+/** Every answer must have the declared fields, although their schemas are not listed. */
+function requireDeclared(name: string, answer: unknown): void {
+  const problems = outputs.get(name)?.Errors(answer) ?? []
+  if (problems.length > 0) throw new Error(`${name} answers otherwise than declared: ${JSON.stringify(problems)}`)
+}
+
 function callsBy(client: Client): Pick<TestServer, 'client' | 'ask' | 'call'> {
-  const ask = async (name: string, input: object = {}, meta?: object) =>
-    (await client.callTool({
+  const ask = async (name: string, input: object = {}, meta?: object) => {
+    const result = (await client.callTool({
       name,
       arguments: { ...input },
       ...(meta && { _meta: { ...meta } }),
     })) as CallToolResult
+    if (!result.isError) requireDeclared(name, result.structuredContent)
+    return result
+  }
   return {
     client,
     ask,

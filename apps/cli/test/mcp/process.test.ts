@@ -1,4 +1,5 @@
 import { chmod } from 'node:fs/promises'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { LATEST_PROTOCOL_VERSION } from '@modelcontextprotocol/sdk/types.js'
 import { startProcess } from '@svc/devnet/start-process'
@@ -62,6 +63,15 @@ describe('the server at start', () => {
     expect(stderr).not.toContain('secret')
     await chmod(SVC_WALLET, 0o644)
     expect((await start({ SVC_WALLET }).ended).stderr).toMatch(/other users can read .*chmod 600/s)
+  })
+
+  it.each([
+    ['missing', /^svc mcp: SVC_MCP_ROOT: \S+\/missing does not exist\. See: svc mcp --help\n$/],
+    ['poem', /^svc mcp: SVC_MCP_ROOT: \S+\/poem is not a folder\. See: svc mcp --help\n$/],
+  ])('CFG-01 rejects the root %s in one line with exit code 2', async (name, stderr) => {
+    await desk.keyFile('poem', 'roses are red')
+    const { code, ...printed } = await start({ SVC_MCP_ROOT: join(desk.folder, name) }).ended
+    expect([code, printed]).toEqual([2, expect.objectContaining({ stdout: '', stderr: expect.stringMatching(stderr) })])
   })
 
   it('CFG-01 reports all problems of the settings at once', async () => {

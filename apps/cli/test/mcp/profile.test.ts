@@ -3,7 +3,7 @@
 import { mkdir } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import { useHome } from '../host.ts'
-import { openServer, settingsIn } from './client.ts'
+import { codeOf, openServer, settingsIn, textOf } from './client.ts'
 import { useShop } from './shop.ts'
 
 const shop = useShop()
@@ -26,6 +26,22 @@ it('ADD-16 PAY-51 svc mcp uses the settings, wallet, lockers, payments and pinne
   const before = await shop.market.treasury('USDC')
   expect(await server.call('buy', { units: 1, intent: 'photos' })).toMatchObject({ new_payment: false, receipt_id })
   expect(await shop.market.treasury('USDC')).toBe(before)
+  await server.stop()
+})
+
+it('ADD-16 buy names the locker, which svc then finds, and pays a name once', async () => {
+  const server = await openServer(await settingsIn(home.env, home.folder))
+  const before = await shop.market.treasury('USDC')
+  const order = { units: 1, name: 'from a model' }
+  const bought = await server.call('buy', order)
+  expect(bought).toMatchObject({ new_payment: true, intent: order.name })
+  expect(await server.call('buy', order)).toMatchObject({ new_payment: false })
+  const { lockers } = (await server.call('list_lockers')) as { lockers: object[] }
+  expect(lockers).toContainEqual(expect.objectContaining({ receipt_id: bought.receipt_id, name: order.name }))
+  expect((await home.ok('lockers')).stdout).toContain(order.name)
+  const again = await server.ask('buy', { ...order, intent: 'another' })
+  expect([codeOf(again), textOf(again)]).toEqual(['name_taken', expect.stringContaining(String(bought.receipt_id))])
+  expect((await shop.market.treasury('USDC')) - before).toBe(250_000n)
   await server.stop()
 })
 

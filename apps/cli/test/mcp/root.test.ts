@@ -59,7 +59,7 @@ describe('the root', () => {
   ])('CFG-01 is rejected in one line at start if SVC_MCP_ROOT is %s', async (path, words) => {
     const SVC_MCP_ROOT = join(desk.folder, path)
     await expect(rootIn('/', { SVC_MCP_ROOT })).rejects.toMatchObject({
-      name: 'Failure',
+      name: 'Misuse',
       message: expect.stringMatching(words),
     })
   })

@@ -103,7 +103,11 @@ describe('the files of a locker', () => {
 
   it('T-36 T-49 have temporary links and a public one, which are revoked, rotated and closed', async () => {
     await put()
-    expect(await link(false)).toMatchObject({ public_url: null, text: expect.not.stringContaining(receipt_id) })
+    const temporary = await link(false)
+    expect(temporary).toMatchObject({ public_url: null, expires_in_sec: 86_400 })
+    expect(temporary.text).toContain('opens only this file, for 1 day.')
+    expect(temporary.text).not.toContain(receipt_id)
+    expect(await server.call('get_link', { receipt_id, filename, ttl_min: 5 })).toMatchObject({ expires_in_sec: 300 })
     const shared = await link(true)
     for (const url of [shared.download_url, shared.public_url])
       expect(await (await fetch(url)).text()).toBe('what an agent keeps')
@@ -138,6 +142,19 @@ describe('the files of a locker', () => {
     expect(await server.call('delete_file', file)).toMatchObject({ deleted: true })
     expect(codeOf(await server.ask('read_file', file))).toBe('FILE_NOT_FOUND')
     await expect(server.client.readResource({ uri })).rejects.toThrow('FILE_NOT_FOUND')
+  })
+
+  it('FILE-01 have the type that the listing promises when none is given', async () => {
+    await writeFile(join(shop.desk.root, 'plain'), 'x')
+    await server.call('put_file', { receipt_id, filename: 'put.unknown', path: 'plain' })
+    await server.call('put_file', { receipt_id, filename: 'put.html', path: 'plain' })
+    await server.call('write_text', { receipt_id, filename: 'written.unknown', text: 'x' })
+    const { files } = (await server.call('list_files', { receipt_id })) as { files: Record<string, string>[] }
+    expect(Object.fromEntries(files.map(({ filename, content_type }) => [filename, content_type]))).toEqual({
+      'put.html': 'text/html',
+      'put.unknown': 'application/octet-stream',
+      'written.unknown': 'text/plain',
+    })
   })
 
   it('are not read as text when they are binary, or too large for a conversation', async () => {

@@ -1,5 +1,6 @@
-import { copyFile, readFile, writeFile } from 'node:fs/promises'
+import { copyFile, glob, readFile, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { adviceOn, TOOL_ADVICE } from '@svc/api/error-advice'
 import { ERROR_GUIDE } from '@svc/api/error-guide'
 import { ERROR_STATUS } from '@svc/api/errors'
@@ -12,8 +13,9 @@ const desk = useDesk()
 let server: TestServer
 beforeAll(async () => {
   const SVC_WALLET = await desk.keyFile('key', '11'.repeat(32))
-  // Nothing listens on the discard port.
-  server = await startServer('memory', desk, { SVC_GATEWAY: 'http://127.0.0.1:9', SVC_WALLET })
+  // `fetch` never connects to the discard port, so nothing on this machine can answer.
+  const closed = 'http://127.0.0.1:9'
+  server = await startServer('memory', desk, { SVC_GATEWAY: closed, SVC_PRIMARY_RPC: closed, SVC_WALLET })
 })
 afterAll(() => server.stop())
 
@@ -21,7 +23,7 @@ const receipt_id = `rcpt_${'0'.repeat(32)}`
 const PAYING = ['buy', 'renew_locker', 'subscribe']
 
 describe('the listing', () => {
-  it('has schemas and annotations for every tool', async () => {
+  it('has arguments and annotations for every tool', async () => {
     const { tools } = await server.client.listTools()
     const hints = Object.fromEntries(tools.map(({ name, annotations = {} }) => [name, annotations]))
     expect(Object.keys(hints)).toEqual([
@@ -56,10 +58,17 @@ describe('the listing', () => {
       ...['buy', 'renew_locker', 'put_file', 'write_text', 'delete_file'],
       ...['public_link', 'revoke_urls', 'subscribe', 'delegate', 'end_delegation'],
     ])
-    for (const { name, inputSchema, outputSchema } of tools) {
+    for (const { name, description = '', inputSchema } of tools) {
       expect(inputSchema, name).toMatchObject({ type: 'object', additionalProperties: false })
-      expect(outputSchema, name).toMatchObject({ type: 'object' })
+      expect(description, name).toMatch(/^[A-Z].{40,}\.$/)
+      for (const [argument, schema] of Object.entries(inputSchema.properties ?? {}))
+        expect(schema, `${name} ${argument}`).toMatchObject({ description: expect.stringMatching(/\.$/) })
     }
+  })
+
+  it('is below 20,000 bytes, because every conversation begins with it', async () => {
+    const list = await server.client.listTools()
+    expect(Buffer.byteLength(JSON.stringify(list))).toBeLessThan(20_000)
   })
 
   it('T-197 names every paying tool wherever it lists what costs money', async () => {
@@ -105,7 +114,10 @@ describe('the listing', () => {
       `svc://lockers/${receipt_id}/`,
       `svc://lockers/${receipt_id}/%`,
     ]
-    for (const uri of uris) await expect(server.client.readResource({ uri }), uri).rejects.toThrow('Resource not found')
+    for (const uri of uris)
+      await expect(server.client.readResource({ uri }), uri).rejects.toThrow(
+        /Resource not found: .*There are: svc:\/\/help/,
+      )
   })
 
   it('has a prompt that stores a file and proves it', async () => {
@@ -118,11 +130,20 @@ describe('the listing', () => {
     expect(await ask({ path: 'a "b".txt' })).toMatch(/"a \\"b\\".txt".*buy only when I agree/s)
     expect(await ask({ path: 'a', receipt_id })).toContain(receipt_id)
     await expect(ask({})).rejects.toThrow('needs a path')
-    await expect(server.client.getPrompt({ name: 'other' })).rejects.toThrow('Unknown prompt')
+    await expect(server.client.getPrompt({ name: 'other' })).rejects.toThrow(
+      'Unknown prompt: other. There is: store_and_prove',
+    )
   })
 })
 
 describe('an invalid call', () => {
+  it.each(['Google Cloud Storage', 'MongoDB', 'STORJ', 'Arweave', 'Google Cloud', ' filecoin '])(
+    'is not one with the provider %s',
+    async (provider) => {
+      expect(codeOf(await server.ask('quote', { units: 1, provider }))).toBe('no_answer')
+    },
+  )
+
   it('of an unknown tool is a protocol error', async () => {
     await expect(server.ask('delete_everything')).rejects.toThrow(
       /Unknown tool: delete_everything\. There are: quote, buy, .*, end_delegation$/,
@@ -133,7 +154,12 @@ describe('an invalid call', () => {
     ['quote', { units: 0 }, /units must be >= 1/],
     ['quote', { units: '1' }, /units must be integer, not the string "1"/],
     ['quote', { units: 1, provider: 'floppy' }, /provider must be one of gcs, mongodb, .*firestore/],
-    ['buy', { units: 1, confirm: true }, /unknown argument: confirm/],
+    ['quote', { units: 1, provider: 7 }, /provider must be one of gcs/],
+    ['buy', { units: '1' }, /units must be integer, not the string "1"/],
+    ['buy', { units: 1, confirm: true }, /unknown argument: confirm.*buy takes: units, provider, asset, name/],
+    ['buy', { units: 1, name: '' }, /name: a locker cannot be called "".*Nothing was paid/],
+    ['buy', { units: 1, name: 'a/b' }, /name: a locker cannot be called "a\/b".*Nothing was paid/],
+    ['buy', { units: 1, name: 'rcpt_1' }, /name: a locker cannot be called/],
     ['buy', { units: 1, intent: '   ' }, /intent/],
     ['put_file', { receipt_id: 'locker_0123456789ab', filename: 'x' }, /receipt_id.*`list_lockers`.*locker_/],
     ['public_link', { receipt_id, action: 'burn' }, /action must be one of rotate, close, open/],
@@ -208,24 +234,32 @@ describe('explain', () => {
       expect(await server.call('explain', { about }), about).toMatchObject({ kind: 'topic' })
   })
 
-  it('T-197 advises no call that pays, unless it continues a purchase or the user decides', () => {
+  it('T-197 never advises to spend: no error code and no refusal of a tool', async () => {
     const guide = Object.entries(ERROR_GUIDE).map(([code, { next }]) => [code, adviceOn(TOOL_ADVICE, code) ?? next])
     const here = Object.entries(CODES_HERE).map(([code, { next }]) => [code, next])
-    const advice = [...guide, ...here].map(([code, next]) => `${code}: ${next}`)
-    const paying = advice.filter((next) => PAYING.some((name) => next.includes(`\`${name}\``)))
-    expect(
-      paying.filter((next) => !/with the same intent|tell the user|ask the user|do not sign another/.test(next)),
-    ).toEqual([])
-    // The guide also addresses buyers: a code whose advice is to pay has other advice for tools.
-    const buying = guide.filter(([code, next]) => !adviceOn(TOOL_ADVICE, code!) && /\b(?:buy|pay)\b/i.test(next!))
-    expect(buying).toEqual([])
+    const sources = fileURLToPath(new URL('../../src/mcp', import.meta.url))
+    const refusals: string[][] = []
+    for await (const file of glob('**/*.ts', { cwd: sources })) {
+      const source = await readFile(join(sources, file), 'utf8')
+      for (const [text] of source.matchAll(/new Refusal\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)/g))
+        refusals.push([file, text])
+      for (const [text] of source.matchAll(/hint\w*\b.*/gi)) refusals.push([file, text])
+    }
+    expect(refusals.length).toBeGreaterThan(40)
+    const spending = [...guide, ...here, ...refusals].filter(([, next = '']) =>
+      /\b(buy|pay|renew(_locker)?|subscribe|spend)\b/i.test(next.replaceAll('do not pay again', '')),
+    )
+    expect(spending).toEqual([])
     expect(TOOL_ADVICE.locker_not_found).toContain('`list_lockers`')
     expect(TOOL_ADVICE.receipt_not_found).toContain('`list_lockers`')
   })
 
   it('answers "unknown" for any other word', async () => {
     for (const about of ['toString', '__proto__', 'constructor', 'xyz'])
-      expect(await server.call('explain', { about }), about).toMatchObject({ kind: 'unknown' })
+      expect(await server.call('explain', { about }), about).toMatchObject({
+        kind: 'unknown',
+        means: expect.stringMatching(/Words: quote, .*Facts: merkle_root_matches, .*Codes of this server: not_paid/),
+      })
   })
 })
 

@@ -45,6 +45,10 @@ describe('a bundle', () => {
     expect(await factsOf({ url: bundleUrl() })).toMatchObject(VALID)
     const { facts, verdict } = await server.call('verify', { path: 'bundle.json' })
     expect(verdict).toBe('verified')
+    const text = textOf(await server.ask('verify', { path: 'bundle.json' }))
+    expect(text).toMatch(/^VERIFIED: list of 2 files, signed by \S+ \(pinned\)/)
+    for (const { fact } of facts as { fact: string }[]) expect(text.split(`\n${fact}: `), fact).toHaveLength(2)
+    expect(text.match(/verified|signer_unknown/gi)).toHaveLength(1)
     for (const { fact, value, why, means } of facts as Record<string, string | null>[]) {
       expect(means, String(fact)).toMatch(/\.$/)
       expect(why === null, String(fact)).toBe(value === 'passed')
@@ -95,9 +99,14 @@ describe('a bundle', () => {
     const { failed, verdict } = await server.call('verify', { path: 'changed.json' })
     expect([verdict, failed]).toEqual(['failed', expect.arrayContaining(['merkle_root_matches'])])
     expect(failed).not.toContain('signature_valid')
+    const changed = textOf(await server.ask('verify', { path: 'changed.json' }))
+    expect(changed).toMatch(/^FAILED: merkle_root_matches: /)
+    expect(changed.match(/FAILED/g)).toHaveLength(1)
     await write('poem.txt', 'roses are red')
     const refused = { refused: { code: 'not_strict_json' }, facts: [] }
-    expect(await server.call('verify', { path: 'poem.txt' })).toMatchObject(refused)
+    const poem = await server.ask('verify', { path: 'poem.txt' })
+    expect(poem.structuredContent).toMatchObject(refused)
+    expect(textOf(poem)).toMatch(/^FAILED: this bundle cannot be checked: /)
   })
 
   it.each([
@@ -116,13 +125,17 @@ describe('a bundle', () => {
     const result = await server.ask('verify', { path: 'bundle.json', folder })
     const { facts } = result.structuredContent as { facts: object[] }
     expect(facts).toContainEqual(expect.objectContaining({ fact: 'files_match', value: files_match }))
-    if (link === 'extra.txt') expect(textOf(result)).toContain('not in the bundle: "extra.txt"')
+    if (link === 'extra.txt') expect(textOf(result)).toMatch(/^FAILED: extra\.txt is not in the bundle \(files_match\)/)
   })
 
   it('leaves key_pinned unchecked if no key is pinned, and fails if another key is pinned', async () => {
     const withKey = async (SVC_KEYS: string, input: object) =>
       factsOf(input, await shop.start('memory', null, { SVC_KEYS }))
     expect(await withKey('', { path: 'bundle.json' })).toMatchObject({ key_pinned: 'not_checked' })
+    const unpinned = await shop.start('memory', null, { SVC_KEYS: '' })
+    expect(textOf(await unpinned.ask('verify', { path: 'bundle.json' }))).toMatch(
+      /^CONSISTENT BUT SIGNER UNKNOWN: .*\(not pinned\)/,
+    )
     const other = '3b6a27bcceb6a42d62a3a8d02a6f0d73653215771de243a63ac048a18b59da29'
     expect(await withKey(other, { path: 'bundle.json' })).toMatchObject({ key_pinned: 'failed' })
     expect(await withKey(other, { receipt_id })).toMatchObject({ key_pinned: 'failed', receipt_signed: 'failed' })
@@ -165,6 +178,17 @@ describe('a receipt', () => {
   ])('T-38 that %s does not pass', async (_, path, fault, expected) => {
     shop.market.proxy.always(path, fault)
     expect(await factsOf({ receipt_id })).toMatchObject(expected)
+  })
+
+  it('T-38 without a statement has no verdict, unless the receipt is false', async () => {
+    const receipt = { receipt_id: await shop.locker() }
+    const nothing = await server.ask('verify', receipt)
+    expect(nothing.structuredContent).toMatchObject({ verdict: null, statement: null, failed: [] })
+    expect(textOf(nothing)).toMatch(/^NOTHING TO VERIFY: there is no statement yet/)
+    shop.market.proxy.always(RECEIPTS, altered)
+    const falsified = await server.ask('verify', receipt)
+    expect(falsified.structuredContent).toMatchObject({ verdict: 'failed', failed: ['receipt_signed'] })
+    expect(textOf(falsified)).toMatch(/^FAILED: receipt_signed: /)
   })
 
   it('T-38 is verified with the statement that `sequence` names, and with the fields that no fact covers', async () => {

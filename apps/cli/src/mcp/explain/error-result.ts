@@ -15,7 +15,7 @@ import {
 } from '@svc/sdk/errors'
 import { printable } from '@svc/verifier/untrusted'
 import { PaymentRequired, Refusal } from '../errors.ts'
-import { CODES_HERE } from './topics.ts'
+import { AGAIN, CODES_HERE } from './topics.ts'
 
 interface ErrorReport {
   code: string
@@ -52,7 +52,8 @@ function sentence(text: string): string {
 }
 
 export function describeError(error: unknown): ErrorReport {
-  if (error instanceof Refusal) return { code: error.code, message: error.message, hint: error.hint }
+  if (error instanceof Refusal)
+    return { code: error.code, message: error.message, hint: error.hint ?? CODES_HERE[error.code].next }
   if (error instanceof PaymentError) return aboutPayment(error)
   if (error instanceof GatewayError) return aboutGateway(error)
   if (error instanceof NoAnswer) return { code: 'no_answer', message: error.message, hint: noAnswerHint(error) }
@@ -62,15 +63,14 @@ export function describeError(error: unknown): ErrorReport {
   if (error instanceof UntrueAnswer || error instanceof BytesDiffer)
     return { code: 'untrue_answer', message: error.message, hint: CODES_HERE.untrue_answer.next }
   if ((error as Error).name === 'AbortError') return { code: 'cancelled', message: 'it was cancelled', hint: AGAIN }
-  if (error instanceof RangeError) return { code: 'bad_arguments', message: error.message, hint: null }
+  if (error instanceof RangeError)
+    return { code: 'bad_arguments', message: error.message, hint: CODES_HERE.bad_arguments.next }
   return {
     code: 'unexpected',
     message: 'an unexpected error occurred on this server; its log has the details',
     hint: AGAIN,
   }
 }
-
-const AGAIN = 'it is safe to repeat the same call with the same arguments: nothing is paid twice'
 
 function noAnswerHint({ service }: NoAnswer): string {
   return `the ${service} may be unavailable: try again later, or tell the user; ${AGAIN}`

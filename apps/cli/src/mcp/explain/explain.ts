@@ -2,8 +2,8 @@ import { adviceOn, TOOL_ADVICE } from '@svc/api/error-advice'
 import { ERROR_GUIDE } from '@svc/api/error-guide'
 import { ERROR_STATUS, type ErrorCode } from '@svc/api/errors'
 import Type from 'typebox'
-import { STRICT, tool } from '../tools/tool.ts'
-import { FACT_MEANINGS, FACT_VALUES } from './facts.ts'
+import { READS, STRICT, tool } from '../tools/tool.ts'
+import { FACT_MEANINGS, FACT_VALUES, RECEIPT_FACT_MEANINGS } from './facts.ts'
 import { CODES_HERE, TOPICS } from './topics.ts'
 
 const Explanation = Type.Object({
@@ -16,16 +16,14 @@ const Explanation = Type.Object({
 export const explain = tool({
   name: 'explain',
   title: 'Explain a word or code',
-  description:
-    `Explains a word (${Object.keys(TOPICS).join(', ')}), an error code, or a fact of \`verify\`, and what to do ` +
-    'next. Makes no request and changes nothing.',
-  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  description: 'Explains a word, an error code or a fact of `verify`, and what to do next. Makes no request.',
+  annotations: { ...READS, openWorldHint: false },
   input: Type.Object(
     {
       about: Type.String({
         minLength: 1,
         maxLength: 100,
-        description: 'For example: receipt, quote_expired, key_pinned.',
+        description: `A code, a fact, or one of: ${Object.keys(TOPICS).join(', ')}.`,
       }),
     },
     STRICT,
@@ -38,11 +36,17 @@ export const explain = tool({
   },
 })
 
+const ALL_FACTS: Record<string, string> = { ...FACT_MEANINGS, ...RECEIPT_FACT_MEANINGS }
+
+function namesIn(table: object): string {
+  return Object.keys(table).join(', ')
+}
+
 function find(about: string) {
   const word = about.toLowerCase()
   const topic = entryOf(TOPICS, word)
   if (topic) return { kind: 'topic', means: topic, next: null } as const
-  const fact = entryOf(FACT_MEANINGS, word)
+  const fact = entryOf(ALL_FACTS, word)
   if (fact) return { kind: 'fact', means: `${fact} ${FACT_VALUES}`, next: null } as const
   const here = entryOf(CODES_HERE, word)
   if (here) return { kind: 'code', ...here } as const
@@ -51,7 +55,7 @@ function find(about: string) {
   if (!code)
     return {
       kind: 'unknown',
-      means: `This word is not known. Known words: ${Object.keys(TOPICS).join(', ')}.`,
+      means: `This word is not known. Words: ${namesIn(TOPICS)}. Facts: ${namesIn(ALL_FACTS)}. Codes of this server: ${namesIn(CODES_HERE)}.`,
       next: null,
     } as const
   const { cause, next } = ERROR_GUIDE[code]

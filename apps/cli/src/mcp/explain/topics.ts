@@ -46,14 +46,18 @@ export const TOPICS: Record<string, string> = {
     'A locker that the agent service works on: it reads files back and compares them, keeps copies of web addresses, ' +
     'and writes its findings into a signed log. It has a separate key for each locker, which may read, write and list.',
   link:
-    'The result of `get_link`: a temporary URL, which works for minutes and reveals neither locker nor file. With `public`, ' +
+    'The result of `get_link`: a temporary URL, which works for a day and reveals neither locker nor file. With `public`, ' +
     `also the public address of the file, which does not expire. ${PUBLIC_LINK_OPENS} \`public_link\` rotates or closes it.`,
 }
 
+/** Follows every failure that may pass. */
+export const AGAIN = 'it is safe to repeat the same call with the same arguments: nothing is paid twice'
+
+/** No advice leads to a payment that was not begun: a model can spend money. */
 export const CODES_HERE = {
   not_paid: {
     means: 'The purchase failed before any money moved.',
-    next: 'read why; then repeat the same call with the same intent',
+    next: 'read why, and tell the user; the same call with the same intent tries again',
   },
   payment_uncertain: {
     means: 'A payment was signed; whether it landed is not certain yet.',
@@ -71,7 +75,14 @@ export const CODES_HERE = {
     means: 'The purchase would cost more than this server may pay in a day.',
     next: 'tell the user, who can raise SVC_MCP_MAX_USD_PER_DAY',
   },
-  asset_not_allowed: { means: 'This server does not pay in that asset.', next: 'leave `asset` out, or use USDC' },
+  asset_not_allowed: {
+    means: 'This server does not pay in that asset.',
+    next: 'tell the user; without `asset` the call means USDC',
+  },
+  name_taken: {
+    means: 'A locker or a purchase has that name already.',
+    next: 'use the existing locker, which `list_lockers` shows',
+  },
   no_wallet: { means: 'The server has no key.', next: 'the user sets SVC_WALLET to a key file' },
   no_node: { means: 'The server knows no node of its chain.', next: 'the user sets SVC_PRIMARY_RPC or SVC_EVM_RPC' },
   no_agent: {
@@ -80,7 +91,7 @@ export const CODES_HERE = {
   },
   not_subscribed: {
     means: 'The wallet of this server has no subscription to the agent service.',
-    next: 'ask the user whether to spend money on `subscribe`; `agent_status` shows the price',
+    next: 'tell the user, who decides about a subscription; `agent_status` shows its price',
   },
   no_answer: {
     means: 'The gateway or the agent service does not answer.',
@@ -92,9 +103,14 @@ export const CODES_HERE = {
     next: 'the user sets SVC_MCP_ROOT to a folder',
   },
   path_outside_root: { means: 'The path leads out of the folder that may be read.', next: 'use a path below the root' },
+  path_unreadable: { means: 'The file does not exist or cannot be read.', next: 'ask the user for the right path' },
+  path_changed: { means: 'The file was replaced while it was opened.', next: 'repeat the same call' },
+  not_a_file: { means: 'The path is not a regular file.', next: 'give the path of a file' },
+  not_a_folder: { means: 'The path is not a folder.', next: 'give the path of a folder' },
   path_hidden: { means: 'Hidden files and keys are not read.', next: 'use another file' },
   file_too_large: { means: 'The file is too large for a conversation.', next: 'use `get_link`' },
   not_text: { means: 'The file is not text.', next: 'use `get_link`' },
+  link_not_available: { means: 'The file is being changed.', next: 'try again in a moment' },
   bad_url: { means: 'The address is not a public https address.', next: 'use `path`, or another address' },
   bad_policy: {
     means: 'The policy, or the key of a log, cannot be read.',
@@ -104,4 +120,10 @@ export const CODES_HERE = {
     means: 'An argument is missing, unknown or of the wrong form.',
     next: 'read which argument it is, and correct it',
   },
+  unexpected_answer: { means: 'The gateway answers as no gateway should.', next: 'tell the user' },
+  cancelled: { means: 'The client cancelled the call.', next: AGAIN },
+  unexpected: { means: 'An error in this server, which its log describes.', next: `tell the user; ${AGAIN}` },
 } as const satisfies Record<string, { means: string; next: string }>
+
+/** The codes of errors that this server finds itself. */
+export type CodeHere = keyof typeof CODES_HERE

@@ -128,11 +128,7 @@ function requireWithin(leg: PaymentLeg, fee: NetworkFee | null, limits: Limits):
   const { human_amount, name } = leg.extra
   if (price === null) {
     const message = `this server does not pay in ${name} (${leg.asset}): its value is unknown`
-    throw new Refusal(
-      'asset_not_allowed',
-      `${message}. Nothing was paid`,
-      `Pay with USDC. Only the user can change that. ${TELL}`,
-    )
+    throw new Refusal('asset_not_allowed', `${message}. Nothing was paid`, `Only the user can change that. ${TELL}`)
   }
   const ofNetwork = fee && dollarsOfFee(fee, limits)
   if (fee && ofNetwork === null) {
@@ -151,7 +147,7 @@ function requireWithin(leg: PaymentLeg, fee: NetworkFee | null, limits: Limits):
 function overDay(before: bigint, cost: bigint, limit: bigint): Refusal {
   const message = `it would cost $${dollarText(cost)} after $${dollarText(before)} today (UTC)`
   const rule = `the limit for a day is $${dollarText(limit)} (SVC_MCP_MAX_USD_PER_DAY)`
-  const tomorrow = cost > limit ? 'until then it is refused every day' : 'or call again tomorrow'
+  const tomorrow = cost > limit ? 'until then it is refused every day' : 'the day ends at midnight UTC'
   const hint = `${raise('SVC_MCP_MAX_USD_PER_DAY', before + cost)}; ${tomorrow}. ${TELL}`
   return new Refusal('over_day_limit', `${message}; ${rule}. Nothing was paid`, hint)
 }

@@ -17,7 +17,8 @@ export const PROMPTS: Prompt[] = [
 ]
 
 export function promptText(name: string, { path, receipt_id }: Record<string, string>): GetPromptResult {
-  if (name !== STORE_AND_PROVE) throw new McpError(ErrorCode.InvalidParams, `Unknown prompt: ${name}`)
+  if (name !== STORE_AND_PROVE)
+    throw new McpError(ErrorCode.InvalidParams, `Unknown prompt: ${name}. There is: ${STORE_AND_PROVE}`)
   if (!path) throw new McpError(ErrorCode.InvalidParams, `${STORE_AND_PROVE} needs a path`)
   const locker = receipt_id
     ? `Use the locker of ${JSON.stringify(receipt_id)}.`

@@ -63,24 +63,19 @@ export function createServer({ context, calls, log }: Serving): Server {
   return server
 }
 
-function listing({ name, title, description, annotations, input, output }: Tool): ToolListing {
-  return {
-    name,
-    title,
-    description,
-    annotations: { title, ...annotations },
-    inputSchema: input as unknown as ToolListing['inputSchema'], // TypeBox schemas are JSON Schema
-    outputSchema: output as unknown as NonNullable<ToolListing['outputSchema']>,
-  }
+/** The list is part of every conversation: it has only what choosing and calling a tool needs. */
+function listing({ name, title, description, annotations, input }: Tool): ToolListing {
+  const inputSchema = input as unknown as ToolListing['inputSchema'] // TypeBox schemas are JSON Schema
+  return { name, title, description, annotations, inputSchema }
 }
 
 /** Arguments may be private: the log names only the tool and the outcome. */
 async function callTool({ context, log }: Serving, tool: Tool, input: unknown, call: Call): Promise<CallToolResult> {
   try {
-    const { text, data, meta, links = [] } = await tool.run(context, input, call)
+    const { text, data, shown = data, meta, links = [] } = await tool.run(context, input, call)
     log(`${tool.name}: done`)
     const structuredContent = data as Record<string, unknown> // every output is an object
-    const whole = `${text}\n\n${readable(structuredContent)}`
+    const whole = `${text}\n\n${readable(shown as object)}`
     return { content: [{ type: 'text', text: whole }, ...links], structuredContent, ...(meta && { _meta: meta }) }
   } catch (thrown) {
     const error = isOnlyCancelled(thrown, call.signal) ? new DOMException('it was cancelled', 'AbortError') : thrown

@@ -5,14 +5,16 @@ import { requireOwner } from '../context.ts'
 import { PUBLIC_LINK_OPENS } from '../explain/topics.ts'
 import { ReceiptId, STRICT, tool } from './tool.ts'
 
-const CHANGES = { readOnlyHint: false, destructiveHint: true, openWorldHint: true } as const
+const Action = Type.Enum(changePublicLink.body.properties.action.enum, { description: 'What happens to the link.' })
+
+const CHANGES = { readOnlyHint: false, destructiveHint: true } as const
 
 export const revokeUrls = tool({
   name: 'revoke_urls',
   title: 'Revoke all URLs of a locker',
   description:
-    'Ends every short URL and upload session of the locker immediately, no matter who requested it. Use it for URLs that ' +
-    'leaked. Files, operators and the public link stay as they are; `get_link` and `put_file` return new URLs.',
+    'Ends every temporary URL and upload session of a locker at once, for example after a leak. Files, operators and ' +
+    'the public link stay.',
   annotations: { ...CHANGES, idempotentHint: true },
   input: Type.Object({ receipt_id: ReceiptId }, STRICT),
   output: Type.Object({ receipt_id: Type.String(), revoked: Type.Literal(true) }),
@@ -27,11 +29,10 @@ export const publicLink = tool({
   name: 'public_link',
   title: 'Rotate, close or open the public link',
   description:
-    'Changes the public link, which lets anyone read the files of a locker. `rotate` makes a new id, and every earlier ' +
-    'public address stops working permanently: use it when a receipt id has leaked. `close` closes the link; `open` ' +
-    'opens a closed link with its previous id. `get_link` then returns the right address of a file.',
+    'Changes the public link, by which anyone can read the files of a locker: `rotate` makes a new id and ends every ' +
+    'earlier address permanently (for a leaked receipt_id), `close` closes it, `open` opens it with its previous id.',
   annotations: { ...CHANGES, idempotentHint: false },
-  input: Type.Object({ receipt_id: ReceiptId, action: changePublicLink.body.properties.action }, STRICT),
+  input: Type.Object({ receipt_id: ReceiptId, action: Action }, STRICT),
   output: Type.Object({
     receipt_id: Type.String(),
     ...changePublicLink.responses[200].properties.public_link.properties,

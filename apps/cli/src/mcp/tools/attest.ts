@@ -9,10 +9,10 @@ export const attest = tool({
   name: 'attest',
   title: 'Attest the content of a locker',
   description:
-    'Has the gateway sign a statement of exactly the files that are in the locker now, and publish it on chain if the ' +
-    'gateway publishes. The statement is checked here before it is reported. Costs nothing; when nothing has changed, ' +
-    'the existing statement is returned. Statements are never deleted. The locker must contain a file.',
-  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
+    'Has the gateway sign a statement of exactly the files in the locker (at least one), and publish it on chain if the ' +
+    'gateway publishes. The statement is checked here. Free; if nothing has changed, the existing one is returned. ' +
+    'Statements are never deleted.',
+  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true },
   input: Type.Object({ receipt_id: ReceiptId }, STRICT),
   output: Type.Object({
     receipt_id: Type.String(),

@@ -12,16 +12,20 @@ export const bundle = tool({
   name: 'bundle',
   title: 'Evidence for other verifiers',
   description:
-    'Returns a statement as a Sigstore bundle, or as a DSSE envelope (`format`): an in-toto statement whose subjects ' +
-    'are the files, for cosign and Sigstore libraries. With `filename` it proves that one file; without, all files ' +
-    'of a small locker. Its signature is checked here. It does not name the receipt, so it opens no file and may be ' +
-    'handed on. Changes nothing.',
+    'Returns a statement for cosign and Sigstore libraries: an in-toto statement whose subjects are the files. Its ' +
+    'signature is checked here. It does not name the receipt, so it opens no file and may be handed on.',
   annotations: READS,
   input: Type.Object(
     {
       receipt_id: ReceiptId,
-      format: Type.Optional(Type.Enum(Object.keys(FORMATS) as (keyof typeof FORMATS)[])),
-      filename: Type.Optional(Filename),
+      format: Type.Optional(
+        Type.Enum(Object.keys(FORMATS) as (keyof typeof FORMATS)[], {
+          description: 'A Sigstore bundle (default) or a DSSE envelope.',
+        }),
+      ),
+      filename: Type.Optional(
+        Type.String({ ...Filename, description: 'Proves this file; by default all files of a small locker.' }),
+      ),
       sequence: Sequence,
     },
     STRICT,

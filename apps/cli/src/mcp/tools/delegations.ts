@@ -9,12 +9,18 @@ export const delegate = tool({
   name: 'delegate',
   title: 'Delegate a locker to the agent service',
   description:
-    'Delegates a locker to the agent service and registers its key with the gateway: from then on it may read, write and ' +
-    'list there. Without `tasks` it reads all files back once a day and compares them (watch). `mirror` fetches web ' +
-    'addresses into files at regular intervals and replaces their content; `tell` sends findings to an https address. ' +
-    'Call it again with other tasks to replace the earlier ones. Costs nothing itself, but needs a subscription.',
-  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
-  input: Type.Object({ receipt_id: ReceiptId, tasks: Type.Optional(Tasks) }, STRICT),
+    'Lets the agent service work on a locker, and registers its key, which may read, write and list there. By default ' +
+    'it reads all files back once a day and compares them. Another call replaces the tasks. Free, but needs a subscription.',
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
+  input: Type.Object(
+    {
+      receipt_id: ReceiptId,
+      tasks: Type.Optional(
+        Type.Object(Tasks.properties, { ...STRICT, description: 'By default `watch` every 24 hours.' }),
+      ),
+    },
+    STRICT,
+  ),
   output: Type.Object({
     receipt_id: Type.String(),
     delegation_id: DelegateAnswer.properties.delegation_id,
@@ -42,9 +48,8 @@ export const endDelegation = tool({
   name: 'end_delegation',
   title: 'End a delegation to the agent service',
   description:
-    'Ends a delegation, and removes the key of the agent service from the locker. Its log stays. The subscription is ' +
-    'not refunded; `delegate` starts again.',
-  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
+    'Ends a delegation and removes its key from the locker. Its log stays. The subscription is not refunded.',
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
   input: Type.Object({ delegation_id: DelegationId }, STRICT),
   output: Type.Object({ delegation_id: Type.String(), receipt_id: Type.String(), status: Type.String() }),
   async run(context, { delegation_id }, { signal }) {

@@ -8,9 +8,8 @@ export const deleteFile = tool({
   name: 'delete_file',
   title: 'Delete a file from a locker',
   description:
-    'Deletes one file permanently: ask the user first. Earlier statements still contain its name and hash. ' +
-    'Costs nothing and refunds nothing.',
-  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
+    'Deletes a file permanently: ask the user first. Earlier statements still contain its name and hash. Refunds nothing.',
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
   input: Type.Object({ receipt_id: ReceiptId, filename: Filename }, STRICT),
   output: Type.Object({
     receipt_id: Type.String(),

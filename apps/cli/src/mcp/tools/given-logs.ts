@@ -15,14 +15,14 @@ export const LogArguments = {
       minLength: 1,
       maxLength: 4096,
       description:
-        'A file below the root with the logs and witnesses that the user trusts, and how many witnesses must vouch: ' +
-        'C2SP tlog-policy. Never use a policy that came with the bundle.',
+        'A file below the root (C2SP tlog-policy) with the logs and witnesses that the user trusts: also checks the ' +
+        'public log. Never one that came with the bundle.',
     }),
   ),
   log_keys: Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: 1000 }), {
       maxItems: 20,
-      description: 'Keys of logs that the user trusts, each as name+hash+base64.',
+      description: 'Instead of a policy: keys of logs that the user trusts, each name+hash+base64.',
     }),
   ),
 }

@@ -43,11 +43,17 @@ export const purchaseStatus = tool({
   name: 'purchase_status',
   title: 'Status of a purchase',
   description:
-    'Shows what was paid for a purchase and what is still missing, by the intent that `buy`, `renew_locker` or ' +
-    '`subscribe` returned. Pays and changes nothing. Without `intent` it lists the intents of the last 30 days: use it ' +
-    'before buying again.',
+    'Shows what was paid for an `intent` and what is still missing; without one, the intents of the last 30 days. ' +
+    'Pays nothing. Use it before buying again.',
   annotations: READS,
-  input: Type.Object({ intent: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })) }, STRICT),
+  input: Type.Object(
+    {
+      intent: Type.Optional(
+        Type.String({ minLength: 1, maxLength: 200, description: 'As a paying tool returned it.' }),
+      ),
+    },
+    STRICT,
+  ),
   output: Status,
   run: async (context, { intent }, { signal }) =>
     intent === undefined ? list(context) : about(context, intent.trim(), signal),

@@ -6,7 +6,7 @@ import Type, { type Static } from 'typebox'
 import { type Context, requireOwner } from '../context.ts'
 import { Refusal } from '../errors.ts'
 import { fileLink } from '../stored-file.ts'
-import { type Call, ContentType, type Outcome, Overwrite, ReceiptId, STRICT, tool } from './tool.ts'
+import { type Call, ContentType, type Outcome, Overwrite, READABLE, ReceiptId, STRICT, tool } from './tool.ts'
 
 const Input = Type.Object(
   {
@@ -16,13 +16,15 @@ const Input = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 4096,
-        description: 'A file on the machine of this server, below its root.',
+        description: 'A file below the root folder of this server.',
       }),
     ),
     url: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 4096, description: 'A public https address that the gateway fetches.' }),
+      Type.String({ minLength: 1, maxLength: 4096, description: 'A public https address, which the gateway fetches.' }),
     ),
-    content_type: ContentType,
+    content_type: ContentType(
+      'by the ending of `filename`, else application/octet-stream; for a `url`, that of its answer',
+    ),
     overwrite: Overwrite,
   },
   STRICT,
@@ -49,11 +51,9 @@ export const putFile = tool({
   name: 'put_file',
   title: 'Put a file into a locker',
   description:
-    'Stores one file under `filename`; a file of that name is replaced, unless `overwrite` is false. Give `path` (a file ' +
-    'below the root folder of this server) or `url` (https, fetched by the gateway). With neither, nothing is stored yet: ' +
-    'you get a short upload URL and two curl commands, for files on another machine. Use write_text for text that you made. ' +
-    'Costs nothing. Anyone who knows receipt_id and filename can read the file: do not store secrets unencrypted.',
-  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
+    'Stores a file as `filename`. Give `path` or `url`; with neither, you get an upload URL and two curl commands for ' +
+    `a file on another machine. For text that you made use \`write_text\`. Free. ${READABLE}`,
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
   isUpload: true,
   input: Input,
   output: Put,

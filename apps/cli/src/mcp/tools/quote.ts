@@ -3,18 +3,18 @@ import { type NetworkFee, payableLeg, type Wallet } from '@svc/sdk'
 import { amountText, feeText } from '@svc/sdk/money'
 import Type from 'typebox'
 import { counted } from '../server/readable.ts'
-import { STRICT, tool } from './tool.ts'
+import { ProviderChoice } from './provider.ts'
+import { READS, STRICT, tool } from './tool.ts'
 
-const { units, provider } = requestStorage.body.properties
+const { units } = requestStorage.body.properties
 
 export const quote = tool({
   name: 'quote',
   title: 'Price of storage',
   description:
-    'Shows the price and the terms of a new locker. Free: nothing is paid, reserved or bought. ' +
-    'To buy it, call `buy` with the same units and provider; never pay by other means.',
-  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
-  input: Type.Object({ units, provider }, STRICT),
+    'Shows the price and terms of a new locker. Free: nothing is paid or reserved. `buy` takes the same units and provider.',
+  annotations: READS,
+  input: Type.Object({ units, provider: ProviderChoice }, STRICT),
   output: Type.Object({
     units: Type.Integer(),
     provider: Type.String(),

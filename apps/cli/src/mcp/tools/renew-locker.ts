@@ -14,16 +14,20 @@ export const renewLocker = tool({
   name: 'renew_locker',
   title: 'Renew a locker',
   description:
-    'Buys more time or space for an existing locker: pays on chain with the wallet of this server, within its limits. ' +
-    'The purchased terms are added to what is left; receipt, links and statements stay. SPENDS REAL MONEY, but one ' +
-    'intent is paid once: same purchase = same `intent` text. After an error, a timeout or any doubt, call again with ' +
-    'the SAME arguments: it continues where it stopped and pays nothing twice. Do not invent a new intent to retry. ' +
-    'By default `intent` is derived from wallet, locker, units and day, and `units` is the number that keeps the size of ' +
-    'the locker for another full term.',
+    'Buys more time or space for a locker: the bought terms are added to what is left; receipt, links and statements ' +
+    'stay. By default `intent` is derived from wallet, locker, units and day.',
+  pays: true,
   // A repeated call changes nothing, but a payment cannot be undone.
-  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
   input: Type.Object(
-    { receipt_id: ReceiptId, units: Type.Optional(units), asset: Asset, intent: Intent('photos, second year') },
+    {
+      receipt_id: ReceiptId,
+      units: Type.Optional(
+        Type.Integer({ ...units, description: 'By default as many as keep the size for a full term.' }),
+      ),
+      asset: Asset,
+      intent: Intent('photos, second year'),
+    },
     STRICT,
   ),
   output: Type.Object({

@@ -13,14 +13,13 @@ export const subscribe = tool({
   name: 'subscribe',
   title: 'Buy thirty days of the agent service',
   description:
-    'Buys thirty days of the agent service, which looks after lockers: pays on chain with the wallet of this server, ' +
-    'within its limits. SPENDS REAL MONEY, but one intent is paid once: same purchase = same `intent` text. After an ' +
-    'error, a timeout or any doubt, call again with the SAME arguments: it continues where it stopped and pays nothing ' +
-    'twice. Do not invent a new intent to retry: another intent buys thirty more days. By default `intent` is derived ' +
-    'from wallet and day. Call `agent_status` first: it shows the end of the subscription and the price of thirty days. ' +
-    'The price is above the default limit of $1 for a purchase: the user must then raise SVC_MCP_MAX_USD.',
+    'Buys thirty days of the agent service, which looks after lockers. Call `agent_status` first: it shows the price ' +
+    'and what is already paid. By default `intent` is derived from wallet and day; another one buys thirty more days. ' +
+    'The price of $5 is above the default limit of $1: the user must first raise SVC_MCP_MAX_USD, and ' +
+    'SVC_MCP_MAX_USD_PER_DAY to the price and the fee of the network.',
+  pays: true,
   // A repeated call changes nothing, but a payment cannot be undone.
-  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
   input: Type.Object({ asset: Asset, intent: Intent('agent service, May') }, STRICT),
   output: Type.Object({
     intent: Type.String({ description: 'Repeat it to refer to this purchase.' }),

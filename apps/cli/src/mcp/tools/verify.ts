@@ -1,14 +1,17 @@
 import { isoSeconds } from '@svc/protocol/evidence'
 import { folderSource } from '@svc/sdk/node'
-import type { DsseFacts } from '@svc/verifier/dsse'
 import { notChecked, type Fact as VerifierFact } from '@svc/verifier/facts'
 import type { Chunks } from '@svc/verifier/read-bundle'
 import { receiptFacts as receiptOfBundleFacts } from '@svc/verifier/receipt-facts'
 import { verdictOf } from '@svc/verifier/verdict'
 import type { VerifiedBundle } from '@svc/verifier/verify-bundle'
 import Type, { type Static } from 'typebox'
+import { MOST_NAMES } from '../../evidence/file-names.ts'
+import { type Judged, objections } from '../../evidence/judgement.ts'
 import { reportOf } from '../../evidence/report.ts'
-import { verifyChunks } from '../../evidence/verify-chunks.ts'
+import { verdictText } from '../../evidence/verdict-text.ts'
+import { type Verified, verifyChunks } from '../../evidence/verify-chunks.ts'
+import type { Style } from '../../output/style.ts'
 import { type Context, primaryNode } from '../context.ts'
 import { Refusal } from '../errors.ts'
 import { FACT_MEANINGS, FACT_VALUES, RECEIPT_FACT_MEANINGS } from '../explain/facts.ts'
@@ -69,23 +72,24 @@ const Verification = Type.Object({
   }),
 })
 
+const path = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 4096, description }))
+
 export const verify = tool({
   name: 'verify',
   title: 'Verify a receipt or a bundle',
   description:
-    'Checks evidence here, without trusting the gateway: give `receipt_id` (its receipt and newest statement are ' +
-    'fetched), or evidence as `path` below the root or as public https `url`: a bundle, complete or redacted, a DSSE ' +
-    'envelope or a Sigstore bundle. With `folder`, also checks that the files in it are the listed ones. With `policy` ' +
-    'or `log_keys`, also checks that a public log has the statement, and that enough witnesses vouch for it. Report the ' +
-    'verdict with its facts: not_checked is not passed. Changes nothing.',
+    'Checks evidence here, without trusting the gateway. Give one of `receipt_id`, `path` and `url`. The answer begins ' +
+    'with the verdict: report it with its facts. not_checked is not passed.',
   annotations: READS,
   input: Type.Object(
     {
-      receipt_id: Type.Optional(ReceiptId),
-      path: Type.Optional(Type.String({ minLength: 1, maxLength: 4096 })),
-      url: Type.Optional(Type.String({ minLength: 1, maxLength: 4096 })),
+      receipt_id: Type.Optional(
+        Type.String({ ...ReceiptId, description: 'Fetches the receipt and its newest statement.' }),
+      ),
+      path: path('Evidence below the root: a bundle, complete or redacted, a DSSE envelope or a Sigstore bundle.'),
+      url: path('The same at a public https address.'),
       sequence: Sequence,
-      folder: Type.Optional(Type.String({ minLength: 1, maxLength: 4096, description: 'Below the root.' })),
+      folder: path('Below the root: also checks that its files are the listed ones.'),
       ...LogArguments,
     },
     STRICT,
@@ -113,20 +117,10 @@ async function verified(
   const folder = wanted.folder === undefined ? null : await root.enter(wanted.folder)
   const logs = await givenLogs(root, wanted)
   const bundle = await openBundle(context, wanted, call.signal)
-  const base = {
-    verdict: null,
-    receipt_id: wanted.receipt_id ?? null,
-    facts: receipt?.facts ?? [],
-    unchecked: [],
-    left_out: [],
-    refused: null,
-    statement: null,
-    log: null,
-  }
-  if (bundle === null)
-    return outcome({ ...base, failed: [], counted: null }, 'There is no statement yet: call `attest` first.')
+  if (bundle === null) return outcome(withoutStatement(wanted, receipt), null)
   try {
-    const { verification: result, dsse } = await verifyChunks(unlessAborted(bundle.chunks, call.signal), {
+    const names: string[] = []
+    const checked = await verifyChunks(unlessAborted(bundle.chunks, call.signal), {
       ...logs,
       pinnedKeys: settings.trusted.pinnedKeys,
       listed: settings.trusted.listed,
@@ -135,14 +129,10 @@ async function verified(
       ...(settings.trusted.domainTag !== null && { domainTag: settings.trusted.domainTag }),
       ...(folder !== null && { files: folderSource(folder, { openFile: root.openIfThere, mayFollow: root.mayRead }) }),
       rpc: primaryNode(settings, call.signal),
+      onFiles: (some) => names.push(...some.slice(0, MOST_NAMES - names.length).map(({ filename }) => filename)),
     })
-    if (result.refused) {
-      return outcome(
-        { ...base, verdict: 'failed', failed: [], refused: result.refused, counted: null },
-        'This is not an evidence bundle.',
-      )
-    }
-    return outcome({ ...base, ...described(result, dsse, base, linkFacts(result, receipt)) }, '')
+    const judged = { ...checked, path: '', names, receipt: null, decryption: null }
+    return outcome(dataOf(wanted, receipt, checked), judged)
   } finally {
     await bundle.close()
   }
@@ -155,29 +145,49 @@ async function* unlessAborted(chunks: Chunks, signal: AbortSignal): AsyncGenerat
   }
 }
 
-function described(
-  verification: VerifiedBundle,
-  dsse: DsseFacts | null,
-  { receipt_id, facts }: Pick<Data, 'receipt_id' | 'facts'>,
-  links: Data['facts'],
-) {
+/** The result before any evidence is read. */
+function withoutStatement({ receipt_id }: Wanted, receipt: ReceiptFacts | null): Data {
+  const facts = receipt?.facts ?? []
+  const failed = failedIn(facts)
+  return {
+    verdict: failed.length > 0 ? 'failed' : null,
+    receipt_id: receipt_id ?? null,
+    facts,
+    failed,
+    unchecked: [],
+    left_out: [],
+    refused: null,
+    statement: null,
+    counted: null,
+    log: null,
+  }
+}
+
+function dataOf(wanted: Wanted, receipt: ReceiptFacts | null, { verification, dsse }: Verified): Data {
+  const base = withoutStatement(wanted, receipt)
+  if (verification.refused) return { ...base, verdict: 'failed', refused: verification.refused }
   const report = reportOf({ verification, dsse, receipt: null })
   const ofBundle = Object.entries(report.facts).map(([name, fact]) =>
     reported(name, fact, FACT_MEANINGS[name as keyof typeof FACT_MEANINGS]),
   )
-  const all = [...facts, ...links, ...ofBundle]
+  const facts = [...base.facts, ...linkFacts(verification, receipt), ...ofBundle]
   const { statement, counted, unchecked, redacted, log } = report
   return {
-    verdict: verdictOf(Object.fromEntries(all.map((one) => [one.fact, one]))),
-    receipt_id: receipt_id ?? report.receipt_id,
-    facts: all,
-    failed: [],
+    ...base,
+    verdict: verdictOf(Object.fromEntries(facts.map((one) => [one.fact, one]))),
+    receipt_id: base.receipt_id ?? report.receipt_id,
+    facts,
+    failed: failedIn(facts),
     unchecked,
     statement,
     counted,
     left_out: redacted?.left_out ?? [],
     log: log && { ...log, cosigned: log.cosigned.map(({ name, time }) => ({ name, at: isoSeconds(time) })) },
   }
+}
+
+function failedIn(facts: Data['facts']): string[] {
+  return facts.filter(({ value }) => value === 'failed').map(({ fact }) => fact)
 }
 
 /** Whether the bundle belongs to the receipt; empty when no receipt was requested. */
@@ -193,21 +203,30 @@ function reported(fact: string, found: VerifierFact, means: string): Data['facts
   return { fact, value: found.value, why: found.why ?? null, means }
 }
 
-function outcome(data: Data, note: string): Outcome<Data> {
-  const failed = data.facts.filter(({ value }) => value === 'failed').map(({ fact }) => fact)
-  const lines = data.facts.map(({ fact, value, why }) => `${fact}: ${value}${why === null ? '' : ` (${why})`}`)
-  const refused = data.refused ? `Refused: ${data.refused.code} (${data.refused.why}).` : ''
-  const leftOut = data.left_out.map((what) => `Left out: ${what}.`)
-  const vouched = (data.log?.cosigned ?? []).map(({ name, at }) => `Witness: ${name}, ${at}.`)
-  const verdict = data.verdict === null ? '' : `Verdict: ${data.verdict}.`
+/** `judged` is null without a statement. */
+function outcome(data: Data, judged: Judged | null): Outcome<Data> {
+  const { facts, log, left_out, receipt_id, statement, counted, unchecked } = data
   const text = [
-    note,
-    verdict,
-    refused,
-    ...lines,
-    ...vouched,
-    ...leftOut,
-    data.facts.length > 0 ? FACT_VALUES : '',
-  ].filter((line) => line !== '')
-  return { text: text.join('\n'), data: { ...data, failed } }
+    firstLine(data, judged),
+    ...facts.map(({ fact, value, why }) => `${fact}: ${value}${why === null ? '' : ` (${why})`}`),
+    ...(facts.length > 0 ? [FACT_VALUES] : []),
+    ...(log ? [`Log: entry ${log.index} of ${log.size} in ${log.origin}.`] : []),
+    ...(log?.cosigned ?? []).map(({ name, at }) => `Witness: ${name}, ${at}.`),
+    ...left_out.map((what) => `Left out: ${what}.`),
+  ]
+  return { text: text.join('\n'), data, shown: { receipt_id, statement, counted, unchecked } }
+}
+
+const PLAIN: Style = { good: String, bad: String, dim: String, strong: String }
+
+/** The verdict, like that of `svc verify`. */
+function firstLine({ verdict, facts }: Data, judged: Judged | null): string {
+  if (verdict === null) return 'NOTHING TO VERIFY: there is no statement yet. `attest` makes one.'
+  const ofBundle = judged ? objections([judged], null, []) : []
+  const named = new Set(ofBundle.map(({ what }) => what))
+  const others = facts
+    .filter(({ fact, value }) => value === 'failed' && !named.has(fact))
+    .map(({ fact, why }) => ({ what: fact, why: `${fact}: ${why}` }))
+  const objected = [...ofBundle, ...others]
+  return verdictText({ verdict, judged: judged ? [judged] : [], chain: null, objected, audience: null }, PLAIN)
 }

@@ -3,22 +3,20 @@ import { contentTypeOf, lockerOf } from '@svc/sdk'
 import Type from 'typebox'
 import { requireOwner } from '../context.ts'
 import { fileLink, MAX_TEXT_BYTES } from '../stored-file.ts'
-import { ContentType, Overwrite, ReceiptId, STRICT, tool } from './tool.ts'
+import { ContentType, Overwrite, READABLE, ReceiptId, STRICT, tool } from './tool.ts'
 
 export const writeText = tool({
   name: 'write_text',
   title: 'Write a text file into a locker',
-  description:
-    'Stores text that you made under `filename`; a file of that name is replaced, unless `overwrite` is false. For ' +
-    'existing files use put_file. Costs nothing. Anyone who knows receipt_id and filename can read the file: write no secrets.',
-  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
+  description: `Stores text that you made as \`filename\`; for existing files use \`put_file\`. Free. ${READABLE}`,
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
   isUpload: true,
   input: Type.Object(
     {
       receipt_id: ReceiptId,
       filename: Filename,
-      text: Type.String({ maxLength: MAX_TEXT_BYTES }),
-      content_type: ContentType,
+      text: Type.String({ maxLength: MAX_TEXT_BYTES, description: 'The whole content.' }),
+      content_type: ContentType('by the ending of `filename`, else text/plain'),
       overwrite: Overwrite,
     },
     STRICT,
