@@ -198,6 +198,18 @@ describe('with a key', () => {
     const id = (await link.locator('code').textContent()) as string
     expect([await publicly(locker.receipt_id), await publicly(id)]).toEqual([404, 200])
     await expectGoodLooks(page, 'locker-link-replaced')
+
+    // The same link is shown above every tab.
+    await page.getByRole('tab', { name: 'Files' }).click()
+    const toggle = page.getByRole('switch', { name: 'Public link' })
+    await page.getByText('Anyone with the link can open every file.').waitFor()
+    await toggle.click()
+    await confirm(page, 'Close the link')
+    await page.getByText('No one can open files through it.').waitFor()
+    expect([await publicly(id), await toggle.getAttribute('aria-checked')]).toEqual([404, 'false'])
+    await toggle.click()
+    await page.getByText('Anyone with the link can open every file.').waitFor()
+    expect([await publicly(id), await toggle.getAttribute('aria-checked')]).toEqual([200, 'true'])
   })
 
   it('OPER-03 OPER-04 explains what a key may not do, and lets the owner sign it', async () => {

@@ -8,7 +8,7 @@ export const texts = {
   title: 'Lockers',
   lead: 'Your files, the people who can open them, and the proof of their content.',
   state: {
-    open: 'Open',
+    open: 'Active',
     ended: 'Expired',
     endsSoon: 'Ends soon',
     full: 'Nearly full',
@@ -125,6 +125,9 @@ export const texts = {
       title: 'Public link',
       open: 'Open',
       closed: 'Closed',
+      isPublic: 'Anyone with the link can open every file.',
+      isPrivate: 'No one can open files through it.',
+      more: 'Details',
       /** Shown while the receipt id is the id of the link. */
       openText:
         'Anyone with this link can open every file in the locker. Once the locker is attested, the evidence at the same id lists all file names, sizes and hashes.',
