@@ -9,6 +9,7 @@ import { Card } from '../../ui/card.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 import { Copyable } from '../../ui/copy.tsx'
 import { nameOf } from '../../ui/locker-name.ts'
+import { networkTitle, providerTitle } from '../../ui/names.ts'
 import { ProblemNote, useAction } from '../../ui/problems.tsx'
 import { Term } from '../../ui/term.tsx'
 import { toast } from '../../ui/toast.tsx'
@@ -186,8 +187,8 @@ function About({ session }: { session: LockerSession }) {
           <Term name={t.owner}>
             <Copyable text={printable(owner, 100)} what={t.owner} />
           </Term>
-          <Term name={t.provider}>{printable(provider, 60)}</Term>
-          <Term name={t.network}>{printable(network, 60)}</Term>
+          <Term name={t.provider}>{providerTitle(printable(provider, 60))}</Term>
+          <Term name={t.network}>{networkTitle(printable(network, 60))}</Term>
           <Term name={t.created}>{texts.moment(created_at)}</Term>
         </dl>
         <p class="field-hint">{t.fixed}</p>
