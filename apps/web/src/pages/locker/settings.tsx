@@ -15,6 +15,7 @@ import { Term } from '../../ui/term.tsx'
 import { toast } from '../../ui/toast.tsx'
 import { type BrowserKey, browserKeyOf, forgetBrowserKeys, recordLocker } from './browser-key.ts'
 import { RememberChoice } from './choose-mode.tsx'
+import { ProgramKeys } from './program-keys.tsx'
 import { type LockerSession, openWithBrowserKey } from './session.ts'
 
 const t = texts.settings
@@ -30,6 +31,7 @@ export function Settings({ session, onSession }: SettingsProps) {
     <div class="stack">
       <ThisBrowser session={session} onSession={onSession} />
       <Access session={session} />
+      <ProgramKeys session={session} />
       <About session={session} />
     </div>
   )
