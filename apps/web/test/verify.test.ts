@@ -182,7 +182,8 @@ describe('the verify page', () => {
     await verdict(page, /Nothing failed/)
     await pinKeys(page, Buffer.from(SIGNER.publicKey).toString('hex'))
     await verdict(page, 'Do not rely on this: 1 check failed')
-    await page.locator('#key_pinned').getByText('the key that signed is not among the pinned keys').first().waitFor()
+    const banner = page.getByRole('region', { name: 'Do not rely on this: 1 check failed' })
+    await banner.getByText('the key that signed is not among the pinned keys').waitFor()
     expectCalm(page)
   })
 
