@@ -31,7 +31,9 @@ export function MoveDialog({ session: { client, locker }, entries, folder, onMov
   const problem = useSignal<Problem | string | null>(null)
   const isBusy = useSignal(false)
   const to = target.value.replace(/\/*$/, (end) => (target.value === end ? '' : '/'))
-  const wrong = entries.map(({ name }) => filenameProblem(moved(name, to), DEFAULT_SYSTEM_PREFIX)).find(Boolean)
+  const wrong = entries
+    .map(({ name }) => filenameProblem(moved(name, to).replace(/\/$/, ''), DEFAULT_SYSTEM_PREFIX))
+    .find(Boolean)
   const isSame = entries.every(({ name }) => moved(name, to) === name)
 
   const move = async () => {
@@ -94,7 +96,7 @@ export function MoveDialog({ session: { client, locker }, entries, folder, onMov
   )
 }
 
-/** The name of an entry in another folder. A folder, and a name to check, ends without its slash. */
+/** The name of an entry in another folder. The name of a folder keeps its final slash. */
 function moved(name: string, to: string): string {
   const end = name.endsWith('/') ? name.length - 1 : name.length
   return to + name.slice(name.lastIndexOf('/', end - 1) + 1, end) + name.slice(end)
