@@ -30,7 +30,7 @@ const READY: [name: string, path: string, ready: (page: Page) => Promise<void>][
   ['api', '/docs', (page) => page.getByRole('heading', { name: 'Quick start' }).waitFor()],
   ['errors', '/errors', (page) => page.getByText('leg_not_in_quote').waitFor()],
   ['error', '/errors/leg_not_in_quote', (page) => page.getByText('What to do').waitFor()],
-  ['operation', '/docs#createFile', (page) => page.getByRole('heading', { name: /Name a file/ }).waitFor()],
+  ['operation', '/docs#createFile', (page) => page.getByRole('heading', { name: /Create a file entry/ }).waitFor()],
 ]
 
 const answerIsInSight = (page: Page) =>

@@ -36,7 +36,7 @@ const GZIP = { level: 4 }
 
 /**
  * Null for answers that are never compressed. A list of lockers, for example, has receipt ids beside names that
- * strangers chose, and the length of its compressed text would reveal the ids (BREACH).
+ * other customers chose, and the length of its compressed text would reveal the ids (BREACH).
  */
 export function createCompression({ method, auth, hasNoSecrets, params, query }: Endpoint): Compression | null {
   if (method !== 'GET' || (auth !== 'public' && !hasNoSecrets)) return null

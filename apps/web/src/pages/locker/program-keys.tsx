@@ -72,7 +72,7 @@ function S3Keys({ session }: { session: LockerSession }) {
           <p>{t.s3.none}</p>
         ) : (
           <Table
-            caption={t.s3.title}
+            caption={t.s3.caption}
             head={[t.name, t.access, t.folder, t.expires, t.used, t.actions]}
             rows={value.map((key) => [
               printable(key.name, 64),
@@ -218,7 +218,7 @@ function TusTokens({ session }: { session: LockerSession }) {
   const { value } = created
   return (
     <Card title={t.tus.title}>
-      <form class="program-form" aria-label={t.tus.title} onSubmit={create}>
+      <form class="program-form" aria-label={t.tus.add} onSubmit={create}>
         <p class="soft">{t.tus.text}</p>
         {value && (
           <div class="note" role="status">

@@ -253,6 +253,7 @@ export const texts = {
     revoked: 'Revoked',
     s3: {
       title: 'Keys for S3 programs',
+      caption: 'S3 keys of this locker',
       text: 'S3 programs see this locker as a bucket. Each key opens this locker only.',
       list: 'Show the keys',
       none: 'No keys yet.',
