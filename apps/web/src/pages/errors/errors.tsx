@@ -7,7 +7,6 @@ import { useEffect } from 'preact/hooks'
 import { texts as t } from '#texts/errors'
 import { texts as frame } from '#texts/frame'
 import { urlOf } from '../../address.ts'
-import type { PageProps } from '../../routes.ts'
 import { Field } from '../../ui/field.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { Prose } from '../api/prose.tsx'
@@ -15,7 +14,7 @@ import './errors.css'
 
 const CODES = Object.keys(ERROR_GUIDE) as ErrorCode[]
 
-export default function Errors({ params }: PageProps) {
+export default function Errors({ params }: { params: Readonly<Record<string, string>> }) {
   const { code } = params
   useEffect(() => {
     document.title = `${code ?? t.title} · ${frame.name}`
