@@ -25,7 +25,10 @@ export function StepCard({ id, title, facts, bundle, children }: StepProps) {
   const tone = { failed: 'bad', passed: 'good', open: 'neutral' } as const
   return (
     <div id={id} class="part">
-      <Card title={bundle ? t.steps.title(id, title) : title} aside={values.length > 0 && <Status tone={tone[outcome]}>{t.steps[outcome]}</Status>}>
+      <Card
+        title={bundle ? t.steps.title(id, title) : title}
+        aside={values.length > 0 && <Status tone={tone[outcome]}>{t.steps[outcome]}</Status>}
+      >
         {children}
       </Card>
     </div>
