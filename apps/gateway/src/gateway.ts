@@ -13,6 +13,7 @@ import type { Db } from './db/schema.ts'
 import { registerJobs } from './jobs/jobs.ts'
 import { recordSigningKey } from './keys/record-signing-key.ts'
 import { openTools } from './open-tools.ts'
+import { pageOfError } from './views/pages/routes.ts'
 import { addRoutes, openModules } from './wire.ts'
 
 export interface Gateway {
@@ -44,6 +45,7 @@ export async function startGateway(config: Config, secrets: Secrets, overrides: 
     log: context.log,
     checkResponses: config.mode === 'development',
     baseUrl: config.http.baseUrl,
+    errorPage: pageOfError(context),
     trustedProxies: config.http.trustedProxies,
     admit: createAdmission(config.http.maxRequestsAtOnce, { afterTurn: afterQueuedQueries(context.database.db) }),
     badBodyLimit: badBodyLimit(context.rateLimiter, config.limits.perAddress),

@@ -19,6 +19,7 @@ export interface Route {
 const WALLET_POLICY = { 'img-src': "'self' data:" }
 
 /**
+ * The pages for buying and for lockers share a policy, and thereby a document: the wallet that paid stays connected.
  * Some storage providers exchange bytes with the browser directly: the gateway redirects to them, and inserts their
  * origins here (SHORT-09).
  */
@@ -50,7 +51,7 @@ const AGENT_POLICY = { ...WALLET_POLICY, 'connect-src': "'self' https: http://lo
 
 export const ROUTES: readonly Route[] = [
   { path: '/', load: () => import('./pages/welcome/welcome.tsx') },
-  { path: '/buy', policy: WALLET_POLICY, load: () => import('./pages/buy/buy.tsx') },
+  { path: '/buy', policy: LOCKER_POLICY, load: () => import('./pages/buy/buy.tsx') },
   { path: '/locker', policy: LOCKER_POLICY, load: () => import('./pages/locker/lockers.tsx') },
   { path: '/locker/{locker_id}', policy: LOCKER_POLICY, load: () => import('./pages/locker/locker.tsx') },
   { path: '/verify', ...VERIFY },
@@ -59,5 +60,7 @@ export const ROUTES: readonly Route[] = [
   { path: '/log', load: () => import('./pages/log/log.tsx') },
   { path: '/agent', policy: AGENT_POLICY, load: () => import('./pages/agent/agent.tsx') },
   { path: '/docs', load: () => import('./pages/api/api.tsx') },
+  { path: '/errors', load: () => import('./pages/errors/errors.tsx') },
+  { path: '/errors/{code}', load: () => import('./pages/errors/errors.tsx') },
   { path: '/admin', load: () => import('./pages/admin/admin.tsx') },
 ]

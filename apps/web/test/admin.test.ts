@@ -144,6 +144,10 @@ describe('the sign-in', () => {
     await page.getByRole('heading', { name: 'Sales', level: 1 }).waitFor()
     await page.reload()
     await page.getByRole('heading', { name: 'Sales', level: 1 }).waitFor()
+    // A small laptop shows it without scrolling.
+    await page.setViewportSize({ width: 1280, height: 800 })
+    const { y, height } = (await page.getByRole('button', { name: 'Sign out' }).boundingBox())!
+    expect(y + height).toBeLessThanOrEqual(800)
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByLabel('Token', { exact: true }).waitFor()
     expect(await stored()).toBe('[{},{},""]')

@@ -7,7 +7,7 @@ import { payLeg } from '@svc/devnet/pay-leg'
 import { DEMO_PAYERS, TREASURY } from '@svc/devnet/primary-chain/dev-accounts'
 import { toBase58 } from '@svc/protocol/bytes'
 import { holdings } from '@svc/sdk/test/market'
-import type { Page } from 'playwright'
+import type { Locator, Page } from 'playwright'
 import { describe, expect, it } from 'vitest'
 import { injectEvmWallet, injectStandardWallet, type StandardOptions } from './injected-wallets.ts'
 import { useSite } from './site.ts'
@@ -15,17 +15,21 @@ import { click, expectCalm, expectGoodLooks, useKey, visit } from './visit.ts'
 
 const site = useSite({ withAllAssets: true, landing: 'at once' })
 
-/** Goes to the payment step, with this leg. */
-async function order(page: Page, asset = 'USDC', network = 'Solana'): Promise<void> {
+/** Goes to the payment step. */
+async function order(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Continue' }).click()
-  await chooseLeg(page, asset, network)
+  await payStep(page)
 }
 
-const chooseLeg = (page: Page, asset: string, network: string) =>
-  page
-    .getByRole('radio', { name: new RegExp(`^${asset} ${network} `) })
-    .first()
-    .check()
+const payStep = (page: Page) => page.getByRole('heading', { name: 'How to pay' }).waitFor()
+
+/** Chooses one of the assets that the connected wallet or the shown method can pay. */
+async function chooseLeg(page: Page, asset: string, network: string): Promise<void> {
+  const choice = page.getByLabel('Pay with')
+  const option = choice.locator('option', { hasText: new RegExp(`^${asset} on ${network}: `) })
+  await choice.selectOption(await option.getAttribute('value'))
+}
+
 const payButton = (page: Page) => page.getByRole('button', { name: /^Pay [\d.]+ / })
 const receiptShown = (page: Page) => page.getByRole('heading', { name: 'Paid. This is your receipt.' }).waitFor()
 
@@ -53,6 +57,13 @@ const visitWithEvmWallet = () =>
     injectEvmWallet(page, { account: DEV_PAYERS[2]!, rpcUrl: site.chains.evm.url }),
   )
 
+const DEVICES = { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } }
+const isInSight = (element: Locator) =>
+  element.evaluate((one) => {
+    const { top, bottom } = one.getBoundingClientRect()
+    return top >= 0 && bottom <= innerHeight
+  })
+
 /** Compressed; wallets and chains are loaded when they are needed. */
 const FIRST_LOAD_BYTES = 100_000
 const USDC_PER_UNIT = 250_000n
@@ -71,11 +82,19 @@ describe('the buy page', () => {
     const prices = page.getByRole('region', { name: 'The price in each asset' })
     expect(await prices.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0)
     await order(page)
-    await expect.poll(() => page.getByText('0.000005 SOL').count()).toBeGreaterThan(1)
     await expectGoodLooks(page, 'buy-pay')
-    await chooseLeg(page, 'USDC', 'Solana')
-    await page.getByRole('button', { name: /Demo wallet/ }).click()
-    await payButton(page).waitFor()
+    for (const [device, viewport] of Object.entries(DEVICES)) {
+      await page.setViewportSize(viewport)
+      expect.soft(await isInSight(page.getByRole('button', { name: /Demo wallet/ }).first()), device).toBe(true)
+    }
+    await page.getByRole('button', { name: /Demo wallet.*Solana/ }).click()
+    await page.getByText('Network fee: at most 0.000005 SOL').waitFor()
+    expect(await payButton(page).textContent()).toBe('Pay 0.5 USDC')
+    for (const [device, viewport] of Object.entries(DEVICES)) {
+      await page.setViewportSize(viewport)
+      await page.evaluate(() => scrollTo(0, 0))
+      expect.soft(await isInSight(payButton(page)), device).toBe(true)
+    }
     await expectGoodLooks(page, 'buy-wallet')
     await payButton(page).click()
     const receiptId = await receiptIdOf(page)
@@ -86,7 +105,7 @@ describe('the buy page', () => {
     expect(await page.getByRole('button', { name: 'Print' }).isVisible()).toBe(false)
     await page.emulateMedia({ media: 'screen' })
     const locker = await page.getByRole('link', { name: 'Open the locker' }).getAttribute('href')
-    expect(locker).toBe(`${site.url}/locker#${receiptId}`)
+    expect(locker).toBe(`${site.url}/locker#open=${receiptId}`)
 
     await page.reload()
     expect(await receiptIdOf(page)).toBe(receiptId)
@@ -103,8 +122,9 @@ describe('the buy page', () => {
   it('T-67 ADD-17 renews a locker with the demo wallet of the other chain', async () => {
     const { page } = await visit(site, `/buy#extends=${site.locker.receipt_id}&units=3`)
     await page.getByRole('heading', { name: 'Renew a locker' }).waitFor()
-    await order(page, 'MON', 'EVM 143')
-    await page.getByRole('button', { name: /Demo wallet/ }).click()
+    await order(page)
+    await page.getByRole('button', { name: /Demo wallet.*EVM/ }).click()
+    await chooseLeg(page, 'MON', 'Monad')
     await payButton(page).click()
     await receiptShown(page)
     expect(await page.getByText(site.locker.receipt_id).count()).toBe(1)
@@ -131,9 +151,8 @@ describe('a wallet of the wallet standard', () => {
     await page.getByText('Check your wallet').waitFor()
     await expectGoodLooks(page, 'buy-dialog')
     await page.reload()
-    await page.getByRole('heading', { name: 'Choose what to pay with' }).waitFor()
+    await payStep(page)
     wallet.answer('approve')
-    await chooseLeg(page, 'USDC', 'Solana')
     await connect()
     // The page is closed when the payment is signed and recorded, but not sent.
     await page.route('**/v1/storage/payment/send', () => {})
@@ -184,7 +203,6 @@ describe('a wallet of the wallet standard', () => {
     const other = await page.context().newPage()
     await other.goto(page.url())
     for (const tab of [page, other]) {
-      await chooseLeg(tab, 'USDC', 'Solana')
       await tab.getByRole('button', { name: /Test wallet/ }).click()
       await payButton(tab).waitFor()
     }
@@ -225,7 +243,7 @@ describe('a wallet of the wallet standard', () => {
 describe('a wallet of EIP-6963', () => {
   it('T-67 switches to the chain of the payment and pays; its transaction settles a lost answer', async () => {
     const { page, prepared: wallet } = await visitWithEvmWallet()
-    await order(page, 'USDC', 'EVM 143')
+    await order(page)
     await page.getByRole('button', { name: /Test EVM wallet/ }).click()
     wallet.answer('reject')
     await payButton(page).click()
@@ -246,7 +264,7 @@ describe('a wallet of EIP-6963', () => {
   it('T-67 that shows no request does not block: a late answer counts, and the user may have it asked again', async () => {
     const { page, prepared: wallet } = await visitWithEvmWallet()
     const begin = async () => {
-      await order(page, 'USDC', 'EVM 143')
+      await order(page)
       if ((await payButton(page).count()) === 0) await page.getByRole('button', { name: /Test EVM wallet/ }).click()
       wallet.answer(null)
       await payButton(page).click()
@@ -274,8 +292,9 @@ describe('a wallet of EIP-6963', () => {
 describe('paying outside of the page', () => {
   it('T-67 ADD-24 a phone pays with the QR code, and the page shows the receipt without a click', async () => {
     const { page } = await visit(site, '/buy')
-    await order(page, 'SOL', 'Solana')
+    await order(page)
     await page.getByRole('tab', { name: 'Phone' }).click()
+    await chooseLeg(page, 'SOL', 'Solana')
     await page.getByRole('img', { name: /Solana Pay code/ }).waitFor()
     await expectGoodLooks(page, 'buy-phone')
     const url = new URL((await page.getByText(/^solana:/).textContent()) as string)
@@ -308,7 +327,7 @@ describe('paying outside of the page', () => {
     await page.getByText('The payment was made, but the gateway does not accept it').waitFor()
     const tx = await payLeg(site.chains, leg, { payer: 3 })
     await page.reload()
-    await page.getByRole('heading', { name: 'Choose what to pay with' }).waitFor()
+    await payStep(page)
     await paste(`https://explorer.solana.com/tx/${tx}?cluster=devnet`)
     await receiptShown(page)
   })
@@ -330,8 +349,7 @@ describe('problems', () => {
     await expectGoodLooks(page, 'buy-ended')
     await page.unrouteAll()
     await page.getByRole('button', { name: 'Get a new price' }).click()
-    await page.getByRole('heading', { name: 'Choose what to pay with' }).waitFor()
-    await chooseLeg(page, 'USDC', 'Solana')
+    await payStep(page)
     await useKey(page, toBase58(crypto.getRandomValues(new Uint8Array(32))))
     await payButton(page).click()
     await page.getByText('The wallet does not have enough money').waitFor()
@@ -361,7 +379,6 @@ describe('problems', () => {
     await order(page)
     await page.getByRole('button', { name: '<img src=x onerror=alert(1)> gnp.exe' }).waitFor()
     await expectGoodLooks(page, 'buy-hostile-wallet')
-    await chooseLeg(page, 'USDC', 'EVM 143')
     await page.getByRole('button', { name: 'Scripted' }).waitFor()
     expectCalm(page, 402)
   })

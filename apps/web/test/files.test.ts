@@ -1,5 +1,6 @@
 // @module-tag nightly
 
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { seedManyFiles } from '@svc/devnet/services/seed-bulk'
@@ -243,14 +244,15 @@ describe('the list', () => {
     })
     const { page } = await visitFiles(testbed)
     await nameButton(page, 'docs').waitFor()
-    expect(await shownNames(page)).toEqual(['Zeta.md', 'docs'])
+    expect(await shownNames(page)).toEqual(['docs', 'Zeta.md'])
     await page.getByRole('row').nth(1).focus()
     await page.keyboard.press('ArrowDown')
-    expect(await focusedName(page)).toBe('docs')
+    expect(await focusedName(page)).toBe('Zeta.md')
     // Entries before it move it, and the focus moves with it.
     await picker(page).setInputFiles(textFile('AAA.txt'))
     await nameButton(page, 'AAA.txt').waitFor()
-    expect(await focusedName(page)).toBe('docs')
+    expect(await focusedName(page)).toBe('Zeta.md')
+    await page.keyboard.press('Home')
     await page.keyboard.press('Enter')
     await nameButton(page, 'letter.txt').waitFor()
     expect([await shownNames(page), new URL(page.url()).hash]).toEqual([['2026', 'letter.txt'], '#files/docs'])
@@ -297,6 +299,44 @@ describe('the list', () => {
     await deleteSelected()
     await page.getByRole('link', { name: 'API', exact: true }).click()
     await expect.poll(testbed.names).toEqual([])
+  })
+
+  it('FILE-13 FILE-18 downloads a selection as one archive, moves it, and uploads into a new folder', async () => {
+    const testbed = await newLocker({ 'docs/a.txt': 'a', 'top.txt': 'top', 'Zeta.md': '#' })
+    const { page } = await visitFiles(testbed)
+    await page.getByLabel('Select all').check()
+    await page.getByText('3 entries selected').waitFor()
+    const [saved] = await Promise.all([page.waitForEvent('download'), click(page, 'Download as a zip')])
+    expect(saved.suggestedFilename()).toBe(`${testbed.locker.locker_id}.zip`)
+    const listed = execFileSync('python3', ['-m', 'zipfile', '-l', await saved.path()], { encoding: 'utf8' })
+    for (const name of ['docs/a.txt', 'top.txt', 'Zeta.md']) expect(listed).toContain(name)
+    await page.getByLabel('Select all').uncheck()
+
+    await page.getByLabel('Select top.txt').click()
+    await page.getByLabel('Select docs').click()
+    await click(page, 'Move')
+    const dialog = page.getByRole('dialog')
+    await page.getByLabel('To the folder').fill('../up')
+    await dialog.getByText('The name').waitFor()
+    await page.getByLabel('To the folder').fill('archive/2026')
+    await expectGoodLooks(page, 'files-move')
+    await dialog.getByRole('button', { name: 'Move' }).click()
+    await expect.poll(testbed.names).toEqual(['Zeta.md', 'archive/2026/docs/a.txt', 'archive/2026/top.txt'])
+
+    await click(page, 'New folder')
+    await page.getByLabel('Name', { exact: true }).fill('inbox')
+    await click(page, 'Open the new folder')
+    await page.getByText('This folder is empty').waitFor()
+    await picker(page).setInputFiles(textFile('letter.txt'))
+    await expect.poll(testbed.names).toContain('inbox/letter.txt')
+    const uploads = page.getByRole('region', { name: 'Uploads', exact: true })
+    await uploads.getByText('1 of 1 file').waitFor()
+    await uploads.getByText('Uploaded ·').waitFor({ state: 'hidden' })
+    await click(page, 'Show the list')
+    await uploads.getByText('Uploaded ·').waitFor()
+    await click(page, 'Hide the list')
+    await uploads.getByText('Uploaded ·').waitFor({ state: 'hidden' })
+    expectCalm(page)
   })
 
   it('FILE-13 shows any of 100,000 files with few requests', async () => {

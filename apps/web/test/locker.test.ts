@@ -198,6 +198,57 @@ describe('with a key', () => {
     const id = (await link.locator('code').textContent()) as string
     expect([await publicly(locker.receipt_id), await publicly(id)]).toEqual([404, 200])
     await expectGoodLooks(page, 'locker-link-replaced')
+
+    // The same link is shown above every tab.
+    await page.getByRole('tab', { name: 'Files' }).click()
+    const toggle = page.getByRole('switch', { name: 'Public link' })
+    await page.getByText('Anyone with the link can open every file.').waitFor()
+    await toggle.click()
+    await confirm(page, 'Close the link')
+    await page.getByText('No one can open files through it.').waitFor()
+    expect([await publicly(id), await toggle.getAttribute('aria-checked')]).toEqual([404, 'false'])
+    await toggle.click()
+    await page.getByText('Anyone with the link can open every file.').waitFor()
+    expect([await publicly(id), await toggle.getAttribute('aria-checked')]).toEqual([200, 'true'])
+  })
+
+  it('T-68 creates, lists and revokes keys for S3 programs, and tokens for tus uploads', async () => {
+    const locker = await newLocker()
+    const { page } = await visit(site, `/locker/${locker.locker_id}#settings`)
+    await useKey(page, seedKey(PAYER))
+    const card = page.getByRole('region', { name: 'Keys for S3 programs' })
+    await card.getByRole('button', { name: 'Show the keys' }).click()
+    await card.getByText('No keys yet.').waitFor()
+    await page.getByLabel('Name of the key').fill('backup')
+    await card.getByLabel('Access').selectOption('read and write')
+    await card.getByLabel('Only this folder').fill('/daily')
+    await card.getByRole('button', { name: 'Create a key' }).click()
+    await card.getByText('The secret is not shown again.').waitFor()
+    expect(await card.getByText(locker.locker_id).count()).toBe(1)
+    const row = card.getByRole('row', { name: /backup read and write daily\// })
+    await row.waitFor()
+    const listed = await clientOf(payerSigner).s3Keys(locker)
+    expect(listed).toMatchObject([{ name: 'backup', access: 'write', prefix: 'daily/' }])
+    await expectGoodLooks(page, 'locker-s3-keys')
+    await row.getByRole('button', { name: 'Revoke' }).click()
+    await confirm(page, 'Revoke')
+    await row.waitFor({ state: 'detached' })
+    expect(await clientOf(payerSigner).s3Keys(locker)).toEqual([])
+    expect(await card.getByText('The secret is not shown again.').count()).toBe(0)
+
+    const tokens = page.getByRole('region', { name: 'Token for tus uploads' })
+    await tokens.getByRole('button', { name: 'Create a token' }).click()
+    const token = (await tokens.locator('code').nth(1).textContent()) as string
+    const headers = {
+      'tus-resumable': '1.0.0',
+      'x-upload-token': token,
+      'upload-length': '2',
+      'upload-metadata': `filename ${btoa('tus.txt')}`,
+      'content-type': 'application/offset+octet-stream',
+    }
+    const endpoint = (await tokens.locator('code').first().textContent()) as string
+    const uploaded = await fetch(endpoint, { method: 'POST', headers, body: 'ok' })
+    expect(uploaded.status).toBe(201)
   })
 
   it('OPER-03 OPER-04 explains what a key may not do, and lets the owner sign it', async () => {

@@ -28,8 +28,16 @@ const pasteKey = async (page: Page, name: string, { keypair } = site) => {
 const READY: [name: string, path: string, ready: (page: Page) => Promise<void>][] = [
   ['welcome', '/', readyWelcome],
   ['api', '/docs', (page) => page.getByRole('heading', { name: 'Quick start' }).waitFor()],
-  ['operation', '/docs#createFile', (page) => page.getByRole('heading', { name: /Name a file/ }).waitFor()],
+  ['errors', '/errors', (page) => page.getByText('leg_not_in_quote').waitFor()],
+  ['error', '/errors/leg_not_in_quote', (page) => page.getByText('What to do').waitFor()],
+  ['operation', '/docs#createFile', (page) => page.getByRole('heading', { name: /Create a file entry/ }).waitFor()],
 ]
+
+const answerIsInSight = (page: Page) =>
+  page.locator('.found').evaluate((answer) => {
+    const { top, bottom } = answer.getBoundingClientRect()
+    return top >= 0 && bottom <= innerHeight
+  })
 
 describe('every page', () => {
   it.each(READY)(
@@ -88,6 +96,8 @@ describe('the welcome page', () => {
     expect(await page.getByRole('link', { name: 'Check it, fact by fact' }).getAttribute('href')).toBe(
       `${site.url}/verify/${receipt_id}`,
     )
+    // The answer is below the fold of a small screen, so the page scrolls to it.
+    await expect.poll(() => answerIsInSight(page)).toBe(true)
     await find('hello', 'Not recognized')
     await find(toBase58(Uint8Array.from(site.keypair)), 'This is a secret key')
     expect(asked.filter((url) => url.includes('/v1/'))).toEqual([])

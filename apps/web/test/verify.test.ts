@@ -23,7 +23,7 @@ const chooseFiles = (page: Page, files: Record<string, string>) =>
     .getByLabel('Choose files', { exact: true })
     .setInputFiles(Object.entries(files).map(([name, text]) => file(name, text)))
 const askNode = async (page: Page, url: string) => {
-  await page.getByLabel('Address of a node of the primary chain').fill(url)
+  await page.getByLabel('Address of a Solana node').fill(url)
   await click(page, 'Ask this node')
 }
 /** A folder with these files. */
@@ -44,6 +44,16 @@ async function serve(answer: RequestListener): Promise<string> {
   })
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
+/** Drops a file on an element, as from the desktop. */
+const dropOn = (page: Page, selector: string, name: string, text: string) =>
+  page.locator(selector).evaluate(
+    (element, [name, text]) => {
+      const dataTransfer = new DataTransfer()
+      dataTransfer.items.add(new File([text], name))
+      element.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }))
+    },
+    [name, text] as const,
+  )
 const verdict = (page: Page, text: string | RegExp) => page.getByRole('heading', { level: 2, name: text }).waitFor()
 const fact = (page: Page, id: string) => page.locator(`details#${id} summary .status`).textContent()
 const pinKeys = async (page: Page, text: string) => {
@@ -58,6 +68,18 @@ const ofTexts = (files: Record<string, string>) =>
       size_bytes: Buffer.byteLength(text),
       content_hash: sha256(text),
     })),
+  )
+/** How much of the page has moved since it was opened, as browsers measure it. */
+const layoutShift = (page: Page) =>
+  page.evaluate(
+    () =>
+      new Promise<number>((resolve) => {
+        const observer = new PerformanceObserver((list) =>
+          resolve(list.getEntries().reduce((sum, entry) => sum + (entry as unknown as { value: number }).value, 0)),
+        )
+        observer.observe({ type: 'layout-shift', buffered: true })
+        setTimeout(() => resolve(0), 500)
+      }),
   )
 /** The key that signed the bundles in `vectors`. */
 const VECTORS_KEY = '3b96e8a182bab9c6691d0b79b7c5399340562ef5a632956abd1277cc144acd6e'
@@ -78,19 +100,35 @@ describe('the verify page', () => {
     await pinKeys(page, 'ed25519:0123456789abcdef')
     await page.getByText(/is a key id, which is too short to pin/).waitFor()
     await pinKeys(page, await gatewayKeys())
-    await page.locator('#key_pinned.fact-passed').waitFor()
+    await page.locator('#key_pinned.fact-passed').waitFor({ state: 'attached' })
     expect(await fact(page, 'receipt_is_of_bundle')).toBe('passed')
     await chooseFiles(page, { 'hello.txt': 'hello' })
-    await page.locator('#files_match.fact-passed').waitFor()
+    await page.locator('#files_match.fact-passed').waitFor({ state: 'attached' })
     await askNode(page, 'http://example.com')
     await page.getByText('An address begins with https://').waitFor()
     expectCalm(page)
     await askNode(page, site.chains.primary.url)
     await verdict(page, /All \d+ checks passed/)
     expect(origins).toEqual(new Set([site.chains.primary.url, site.url].map((url) => new URL(url).origin)))
+    await page.getByText('All checks', { exact: true }).click()
     await page.locator('#anchor_payload_matches summary').click()
     await page.locator('#anchor_payload_matches').getByText('What it does not prove').waitFor()
     await expectGoodLooks(page, 'verify-passed')
+    // The printed verdict has its facts, and no controls.
+    await page.getByText('All checks', { exact: true }).click()
+    await page.emulateMedia({ media: 'print' })
+    await page.evaluate(() => dispatchEvent(new Event('beforeprint')))
+    await verdict(page, /All \d+ checks passed/)
+    await page.locator('#anchor_payload_matches').waitFor()
+    await page.getByText(/^Checked in a browser and printed at 20/).waitFor()
+    for (const name of ['Trust these keys', 'Ask this node', 'Print', 'Home'])
+      expect(await page.getByText(name, { exact: true }).isVisible()).toBe(false)
+    await page.emulateMedia({ media: 'screen' })
+    // A link of the verdict opens the folded fact that it names.
+    await page.evaluate(() => {
+      location.hash = '#signature_valid'
+    })
+    await page.locator('#signature_valid').getByText('What it does not prove').waitFor()
     expect(problems).toEqual([])
   })
 
@@ -99,18 +137,18 @@ describe('the verify page', () => {
     await page.getByLabel('Open a key file').setInputFiles(file('keys.json', await gatewayKeys()))
     await page.getByLabel('Remember in this browser').check()
     await click(page, 'Trust these keys')
-    await page.locator('#key_pinned.fact-passed').waitFor()
+    await page.locator('#key_pinned.fact-passed').waitFor({ state: 'attached' })
     await page.reload()
-    await page.locator('#key_pinned.fact-passed').waitFor()
+    await page.locator('#key_pinned.fact-passed').waitFor({ state: 'attached' })
     await click(page, 'Remove keys.json')
-    await page.locator('#key_pinned.fact-not_checked').waitFor()
+    await page.locator('#key_pinned.fact-not_checked').waitFor({ state: 'attached' })
     expect(await page.evaluate(() => localStorage.getItem('svc-trusted-keys'))).toBe(null)
   })
 
   it('DSSE-09 T-61 saves the statement in the format of other verifiers, and shows how they check it', async () => {
     const { page } = await visit(site, `/verify/${site.locker.receipt_id}`)
     await pinKeys(page, await gatewayKeys())
-    await page.locator('#key_pinned.fact-passed').waitFor()
+    await page.locator('#key_pinned.fact-passed').waitFor({ state: 'attached' })
     await page.getByRole('tab', { name: 'Other verifiers' }).click()
     const download = async (name: string) => {
       const [saved] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name }).click()])
@@ -144,7 +182,8 @@ describe('the verify page', () => {
     await verdict(page, /Nothing failed/)
     await pinKeys(page, Buffer.from(SIGNER.publicKey).toString('hex'))
     await verdict(page, 'Do not rely on this: 1 check failed')
-    await page.locator('#key_pinned').getByText('the key that signed is not among the pinned keys').first().waitFor()
+    const banner = page.getByRole('region', { name: 'Do not rely on this: 1 check failed' })
+    await banner.getByText('the key that signed is not among the pinned keys').waitFor()
     expectCalm(page)
   })
 
@@ -160,7 +199,7 @@ describe('the verify page', () => {
     await give('Log keys', 'gateway.example/log')
     await page.getByText('a key is written as name+hash+base64').waitFor()
     await give('Log keys', /^log (\S+)/m.exec(readFileSync(new URL('docs/examples/log.policy', root), 'utf8'))![1]!)
-    await page.locator('#log_included.fact-passed').waitFor()
+    await page.locator('#log_included.fact-passed').waitFor({ state: 'attached' })
     expect(await fact(page, 'log_cosigned')).toBe('not checked')
     await page.getByLabel('Log keys').fill('')
     await give('Logs and witnesses', 'quorum w1\n')
@@ -199,7 +238,7 @@ describe('the verify page', () => {
       await summary.getByText('2, without names').waitFor()
       expect(await facts('merkle_root_matches', 'envelope_binds_commitment')).toEqual(['passed', 'not checked'])
       await page.getByLabel('Choose a folder').setInputFiles(folderOf('all', texts))
-      await page.locator('#files_match.fact-passed').waitFor()
+      await page.locator('#files_match.fact-passed').waitFor({ state: 'attached' })
       expect(await fact(page, 'envelope_binds_commitment')).toBe('passed')
     })
 
@@ -209,7 +248,7 @@ describe('the verify page', () => {
       await page.getByText('This is a bundle of version 1, which signs only its root: ask for a newer').waitFor()
       expect(await facts('signature_valid', 'statement_digest_matches')).toEqual(['passed', 'not checked'])
       await pinKeys(page, VECTORS_KEY)
-      await page.locator('#key_pinned.fact-passed').waitFor()
+      await page.locator('#key_pinned.fact-passed').waitFor({ state: 'attached' })
       await expectGoodLooks(page, 'verify-v1')
     })
   })
@@ -226,6 +265,10 @@ describe('the verify page', () => {
     await row('b.txt').getByText('unchanged, other name').waitFor()
     await row('b.txt').getByText('in/b.txt').waitFor()
     expect(await fact(page, 'files_match')).toBe('not checked')
+    // A bare file is looked up wherever it is dropped.
+    await click(page, 'Remove them')
+    await dropOn(page, 'h1', 'found.bin', 'three')
+    await row('found.bin').getByText('in/c.txt').waitFor()
     await chooseFiles(page, { 'a.txt': 'ONE', 'unrelated.txt': 'x' })
     await row('unrelated.txt').getByText('not in the bundle').waitFor()
     await row('a.txt').getByText('changed', { exact: true }).waitFor()
@@ -234,7 +277,7 @@ describe('the verify page', () => {
     await row('in/c.txt').getByText('missing').waitFor()
     // The name of a dropped folder does not count.
     await page.getByLabel('Choose a folder').setInputFiles(folderOf('whole', texts))
-    await page.locator('#files_match.fact-passed').waitFor()
+    await page.locator('#files_match.fact-passed').waitFor({ state: 'attached' })
     // Anyone may have signed it, so passed checks do not make it green.
     await verdict(page, /Nothing failed/)
     await page.getByText('Without a key that you trust, anyone could have made this bundle.').waitFor()
@@ -287,9 +330,9 @@ describe('the verify page', () => {
     const { page } = await visit(site, `/verify/${site.locker.receipt_id}`)
     await verdict(page, /Nothing failed/)
     await pinKeys(page, await gatewayKeys())
-    await page.locator('#key_pinned.fact-passed').waitFor()
+    await page.locator('#key_pinned.fact-passed').waitFor({ state: 'attached' })
     await askNode(page, await serve(() => {}))
-    await page.locator('#key_pinned.fact-not_checked').waitFor()
+    await page.locator('#key_pinned.fact-not_checked').waitFor({ state: 'attached' })
     expect(await page.locator('.fact-passed').count()).toBe(0)
     await click(page, 'Cancel')
     await verdict(page, /Cancelled/)
@@ -323,7 +366,7 @@ describe('the verify page', () => {
     await hashing.waitFor()
     expect(await held()).toBe(2)
     await pinKeys(page, await gatewayKeys())
-    await page.locator('#merkle_root_matches.fact-not_checked').waitFor()
+    await page.locator('#merkle_root_matches.fact-not_checked').waitFor({ state: 'attached' })
     await askNode(page, site.chains.primary.url)
     await page.getByText(`Asked: ${new URL(site.chains.primary.url).host}`).waitFor()
     await hashing.waitFor()
@@ -370,6 +413,13 @@ describe('the verify page', () => {
     expect(problems).toEqual([])
   })
 
+  it('T-61 does not move what is in sight when a bundle cannot be fetched', async () => {
+    const { page } = await visit(site, `/verify/rcpt_${'0'.repeat(32)}`)
+    await verdict(page, 'The bundle could not be fetched')
+    expect(await layoutShift(page)).toBeLessThan(0.02)
+    expectCalm(page, 404)
+  })
+
   it('VER-22 loads a bundle of its own gateway by address, and says what to do when there is none', async () => {
     const own = `${site.prefixedUrl}/v1/storage/evidence-bundle?receipt_id=${site.locker.receipt_id}`
     const { page } = await visit({ ...site, url: site.prefixedUrl }, `/verify?source=${encodeURIComponent(own)}`)
@@ -404,9 +454,9 @@ describe('the saved copy', () => {
     await expectGoodLooks(page, 'verify-saved')
     await pinKeys(page, await gatewayKeys())
     await choose(page, site.bundle)
-    await page.locator('#key_pinned.fact-passed').waitFor()
+    await page.locator('#key_pinned.fact-passed').waitFor({ state: 'attached' })
     await chooseFiles(page, { 'hello.txt': 'hello' })
-    await page.locator('#files_match.fact-passed').waitFor()
+    await page.locator('#files_match.fact-passed').waitFor({ state: 'attached' })
     expect(page.workers().length).toBe(1)
     expect(requests.filter((url) => !url.startsWith('blob:'))).toEqual([])
     expect(problems).toEqual([])

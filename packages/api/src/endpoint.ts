@@ -34,6 +34,11 @@ export interface Endpoint {
   responses: { [status: number]: TSchema }
   /** Sent with every successful answer. */
   headers?: Readonly<Record<string, string>>
+  /**
+   * Answers contain nothing that opens something, so they may be compressed: the length of compressed text reveals
+   * whether its parts repeat each other. Answers of public GET endpoints need no mark.
+   */
+  hasNoSecrets?: true
   /** Errors have these headers too. Errors of a path with a token always do. */
   errorHeaders?: true
   contentType?: string

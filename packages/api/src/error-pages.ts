@@ -10,14 +10,14 @@ const open = {
   auth: 'public',
   responses: { 200: Type.String() },
   contentType: 'text/plain; charset=utf-8',
-  headers: { 'cache-control': 'public, max-age=300' },
+  headers: { 'cache-control': 'public, max-age=300', vary: 'accept' },
 } as const
 
 export const errorList = endpoint({
   ...open,
   name: 'errorList',
   path: '/errors',
-  summary: 'Every error code with its cause and the next step, as text',
+  summary: 'Every error code with its cause and the next step, as text, or as a page for browsers (text/html)',
 })
 
 export const errorExplained = endpoint({

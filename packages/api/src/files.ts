@@ -147,6 +147,7 @@ export const listFiles = endpoint({
   }),
   responses: { 200: FileList },
   headers: NO_STORE,
+  hasNoSecrets: true,
   errors: ERRORS,
 })
 

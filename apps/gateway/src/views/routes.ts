@@ -1,5 +1,3 @@
-import { errorIndex, errorPage } from '@svc/api/error-guide'
-import { errorExplained, errorList } from '@svc/api/error-pages'
 import { gatewayEndpoints } from '@svc/api/gateway'
 import * as info from '@svc/api/info'
 import { internalAttestHealth } from '@svc/api/internal-attestations'
@@ -46,8 +44,6 @@ export function viewRoutes(service: Service, context: Context): void {
         usage: 'short_url_token_verification',
       }) as const,
   )
-  serve(service, errorList, () => errorIndex(baseUrl))
-  serve(service, errorExplained, ({ params }) => errorPage(params.code, baseUrl))
   serve(service, info.openApi, describeInterface)
   serve(service, info.stats, context.stats)
 }

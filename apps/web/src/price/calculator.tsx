@@ -9,6 +9,7 @@ import { texts as t } from '#texts/price'
 import { resource } from '../gateway.ts'
 import { Card } from '../ui/card.tsx'
 import { Field } from '../ui/field.tsx'
+import { networkTitle, providerTitle, shortAmount } from '../ui/names.ts'
 import { ErrorState, Loading } from '../ui/states.tsx'
 import { Table } from '../ui/table.tsx'
 import { Term } from '../ui/term.tsx'
@@ -89,7 +90,7 @@ export function PriceCalculator({ title = t.title, initial, action }: Calculator
               >
                 {providersOf(value).map((name) => (
                   <option key={name} value={name} selected={name === chosenProvider(value, provider.value)}>
-                    {name}
+                    {providerTitle(name)}
                   </option>
                 ))}
               </select>
@@ -136,8 +137,8 @@ function Offer({ price: { units, provider, total_usd, amounts, providers } }: { 
         numeric={[2]}
         rows={amounts.map(({ pay_asset, pay_network, human_amount }) => [
           <b key="asset">{pay_asset}</b>,
-          pay_network,
-          human_amount,
+          networkTitle(pay_network),
+          shortAmount(human_amount),
         ])}
       />
     </>

@@ -6,6 +6,7 @@ import { common } from '#texts/common'
 import { texts as t } from '#texts/search'
 import { urlOf } from '../address.ts'
 import { Copyable } from '../ui/copy.tsx'
+import { networkTitle } from '../ui/names.ts'
 import { Table } from '../ui/table.tsx'
 import type { Kind, Recognized } from './recognize.ts'
 
@@ -103,7 +104,7 @@ function AnchorPlace({ anchor }: { anchor: PublishedAnchor }) {
   const a = t.anchor
   const rows = [
     [a.transaction, <Copyable key="tx" text={anchor.tx} what={a.transaction} />],
-    [a.network, <code key="network">{anchor.network}</code>],
+    [a.network, networkTitle(anchor.network)],
     [a.slot, anchor.slot === null ? '' : common.number(anchor.slot)],
     [a.time, anchor.block_time ?? ''],
     [a.final, anchor.finalized ? a.isFinal : a.notFinal],

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
 import { texts as t } from '#texts/search'
 import { Button } from '../ui/button.tsx'
 import { Card } from '../ui/card.tsx'
@@ -10,6 +11,10 @@ import { type Found, found, lookUp, lookUpFile } from './search.ts'
 
 export function SearchBox() {
   const text = useSignal('')
+  const answer = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    if (found.value) answer.current?.scrollIntoView({ block: 'nearest' })
+  }, [found.value])
   const submit = (event: Event) => {
     event.preventDefault()
     void lookUp(text.value)
@@ -48,7 +53,7 @@ export function SearchBox() {
           <input class="quiet-text" type="file" accept=".json,application/json" onChange={choose} />
         </label>
       </p>
-      <div role="status" class="found">
+      <div role="status" class="found" ref={answer}>
         {found.value && <Result found={found.value} />}
       </div>
     </Card>

@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises'
 import type { Log } from '../program/log.ts'
 import type { Bytes } from './answer.ts'
 import type { FileStream } from './byte-streams.ts'
+import { COMPRESSED_FROM, type Compression, type Packed } from './compression.ts'
 import { createSendFile } from './send-file.ts'
 import { type HttpRequest, hasBody } from './wire-request.ts'
 
@@ -103,6 +104,8 @@ interface Outgoing {
   headers: HeaderList
   /** Null for an answer without a body. */
   text: string | null
+  /** Set if the text may be compressed. */
+  compression?: Compression | null
 }
 
 export type Send = (request: HttpRequest, answer: Outgoing) => void
@@ -133,12 +136,34 @@ type IsClosing = () => boolean
 
 export function createSend(log: Log, onAnswer: OnAnswer | null, isClosing: IsClosing): Send {
   const writeLine = lineWriter(log)
-  return (request, { route, status, headers, text }) => {
-    const { id, method, stream, response } = request
-    discardRest(stream)
+  function answered(request: HttpRequest, { route, status }: Outgoing): void {
     const ms = elapsedMs(request)
-    onAnswer?.({ route, method, status, seconds: ms / 1000 })
+    onAnswer?.({ route, method: request.method, status, seconds: ms / 1000 })
     writeLine?.(requestLine(request, route, status, ms))
+  }
+
+  function sendPacked(request: HttpRequest, answer: Outgoing, { coding, bytes }: Packed): void {
+    const { id, stream, response } = request
+    answered(request, answer)
+    const exposed = stream.headers.origin === undefined ? NONE : EXPOSED_LIST
+    const packed = ['content-encoding', coding, 'content-length', String(bytes.length)]
+    if (isClosing()) response.shouldKeepAlive = false
+    response.writeHead(answer.status, withVary(answer.headers).concat(exposed, packed, ['x-request-id', id]))
+    response.end(bytes)
+  }
+
+  return (request, answer) => {
+    const { status, text, compression } = answer
+    const { id, stream, response } = request
+    discardRest(stream)
+    let { headers } = answer
+    if (compression && text !== null && text.length >= COMPRESSED_FROM && status === 200) {
+      const packed = compression.pack(text, String(stream.headers['accept-encoding'] ?? ''))
+      if (packed instanceof Promise) return void packed.then((ready) => sendPacked(request, answer, ready))
+      if (packed) return sendPacked(request, answer, packed)
+      headers = withVary(headers)
+    }
+    answered(request, answer)
     const exposed = stream.headers.origin === undefined ? NONE : EXPOSED_LIST
     const bytes = text === null ? 0 : Buffer.byteLength(text)
     const length = status === 204 ? NONE : ['content-length', String(bytes)]
@@ -149,7 +174,13 @@ export function createSend(log: Log, onAnswer: OnAnswer | null, isClosing: IsClo
   }
 }
 
-export type SendBytes = (request: HttpRequest, route: string, bytes: Bytes) => void
+/** Tells caches that the bytes depend on what the client accepts. */
+function withVary(headers: HeaderList): HeaderList {
+  const at = headers.indexOf('vary')
+  return at < 0 ? [...headers, 'vary', 'accept-encoding'] : headers.with(at + 1, `${headers[at + 1]}, accept-encoding`)
+}
+
+export type SendBytes = (request: HttpRequest, route: string | null, bytes: Bytes) => void
 
 export function createSendBytes(log: Log, isClosing: IsClosing): SendBytes {
   const writeLine = lineWriter(log)

@@ -5,6 +5,7 @@ import { Readable } from 'node:stream'
 import { type Body, type Endpoint, maxBodyBytes, type Params, type Query, type ResponseBody } from '@svc/api/endpoint'
 import type { TSchema } from 'typebox'
 import { Answer, Bytes, JsonStream, JsonText } from './answer.ts'
+import { createCompression } from './compression.ts'
 import { requireEnvelopeHeaders } from './envelope.ts'
 import { parseJsonBody } from './json-body.ts'
 import { jsonWriter, type Write } from './json-writer.ts'
@@ -77,8 +78,9 @@ function register<E extends Endpoint, Caller>(
   const route = routerPath(endpoint.path)
   const firstStatus = Number(Object.keys(endpoint.responses)[0])
   const { contentType: type = JSON_TYPE } = endpoint
-  const textHeaders = { 'content-type': type, ...EVERY_ANSWER, ...endpoint.headers }
+  const textHeaders: Record<string, string> = { 'content-type': type, ...EVERY_ANSWER, ...endpoint.headers }
   const textHeaderList = headerList(textHeaders)
+  const compression = createCompression(endpoint)
   const write = endpoint.contentType ? writeText : jsonWriter(endpoint.responses)
 
   function readInput(wire: HttpRequest): Declared<E> {
@@ -118,9 +120,7 @@ function register<E extends Endpoint, Caller>(
     const status = answer?.status ?? firstStatus
     const value = answer ? answer.body : result
     if (value instanceof JsonStream) {
-      const pieces = request.method === 'HEAD' ? null : Readable.from(value.pieces, { objectMode: false })
-      const bytes = new Bytes(status, { ...textHeaders, ...answer?.headers }, pieces)
-      return void service.sendBytes(request, route, bytes)
+      return void service.sendBytes(request, route, streamed(request, status, value, answer?.headers))
     }
     const written = value instanceof JsonText ? value.text : null
     checkResponse?.(status, written === null ? value : JSON.parse(written))
@@ -129,6 +129,7 @@ function register<E extends Endpoint, Caller>(
       status,
       headers: answerHeaders(request, answer),
       text: written ?? write(status, value),
+      compression,
     })
   }
 
@@ -138,6 +139,17 @@ function register<E extends Endpoint, Caller>(
       'svc-ignored-fields': ignoredFields.map((name) => encodeURIComponent(name.toWellFormed())).join(', '),
     }
     return headerList({ ...textHeaders, ...answer?.headers, ...ignored })
+  }
+
+  function streamed(request: HttpRequest, status: number, value: JsonStream<unknown>, more?: Record<string, string>) {
+    const headers = { ...textHeaders, ...more }
+    if (request.method === 'HEAD') return new Bytes(status, headers, null)
+    const pieces = Readable.from(value.pieces, { objectMode: false })
+    if (!compression) return new Bytes(status, headers, pieces)
+    const vary = { vary: [headers.vary, 'accept-encoding'].filter(Boolean).join(', ') }
+    const packed = compression.packStream(pieces, String(request.headers['accept-encoding'] ?? ''))
+    if (!packed) return new Bytes(status, { ...headers, ...vary }, pieces)
+    return new Bytes(status, { ...headers, ...vary, 'content-encoding': packed.coding }, packed.stream)
   }
 
   async function authenticated(request: HttpRequest, check: Authenticate<E, Caller>) {

@@ -9,6 +9,7 @@ import { ServiceError, ValidationError } from '../service-error.ts'
 import { tracedHandler } from '../tracing/requests.ts'
 import type { Tracer } from '../tracing/tracer.ts'
 import type { Admit } from './admission.ts'
+import type { Bytes } from './answer.ts'
 import { clientAddressReader } from './client-address.ts'
 import { type ErrorAnswer, type ForeignProtocol, protocolFinder, type RequestLine } from './foreign-protocol.ts'
 import { createBodyReader, type ReadBody } from './json-body.ts'
@@ -61,6 +62,8 @@ export interface ServiceOptions extends Pick<Service, 'log' | 'checkResponses'> 
   beforeWrite?: () => Promise<void>
   /** The base URL of the pages about error codes. */
   baseUrl?: string
+  /** The page that a browser gets instead of an error; null for the error itself. */
+  errorPage?: (wire: WireRequest & { route: string | null }, error: ServiceError) => Bytes | null
   /** Addresses and networks whose X-Forwarded-For is trusted. */
   trustedProxies?: readonly string[]
   /** Decides which requests are accepted; without it all are. */
@@ -105,6 +108,8 @@ export function createService(options: ServiceOptions): Service {
     if (!known) log.error({ request_id: id, route, err: error })
     if (request.response.headersSent) return
     const refusal = known ?? (options.isDatabaseUnavailable?.(error) ? databaseUnavailable() : internalError())
+    const page = options.errorPage?.(request, refusal)
+    if (page) return void sendBytes(request, route, page)
     const { status, headers, text } = answerOf(refusal, id, stream)
     send(request, { route, status, headers: headerList({ ...headers, ...errorHeaders }), text })
   }

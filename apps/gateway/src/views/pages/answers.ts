@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { Bytes } from '@svc/service/http/answer'
+import { weightOf } from '@svc/service/http/compression'
 import type { WireRequest } from '@svc/service/http/wire-request'
 import type { Asset } from '../../pages/built-pages.ts'
 
@@ -30,7 +31,7 @@ const PAGE_HEADERS = {
   ...NO_REFERRER,
 }
 
-export type ShowPage = (wire: WireRequest) => Bytes
+export type ShowPage = (wire: WireRequest, status?: number) => Bytes
 
 interface PagePolicy {
   /** Directives that differ from the defaults. `{storage}` is replaced with the origins of storage providers. */
@@ -43,7 +44,7 @@ export function showPage(html: string, { different = {}, storageOrigins }: PageP
   const directives = Object.entries({ ...POLICY, ...different })
     .map((directive) => directive.join(' '))
     .join('; ')
-  return (wire) => {
+  return (wire, status = 200) => {
     const policy = directives.replace(/ \{storage\}/g, () =>
       storageOrigins()
         .map((origin) => ` ${origin}`)
@@ -54,8 +55,8 @@ export function showPage(html: string, { different = {}, storageOrigins }: PageP
     const text = Buffer.from(html.replaceAll('"./', `"${up || './'}`))
     const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`
     const headers = { ...PAGE_HEADERS, 'content-security-policy': policy, vary: 'accept', etag }
-    if (wire.headers['if-none-match']?.includes(etag)) return new Bytes(304, headers, null)
-    return bytesOf(wire.method, { ...headers, 'content-length': String(text.length) }, text)
+    if (status === 200 && wire.headers['if-none-match']?.includes(etag)) return new Bytes(304, headers, null)
+    return bytesOf(wire.method, { ...headers, 'content-length': String(text.length) }, text, status)
   }
 }
 
@@ -97,8 +98,8 @@ function packedAnswer({ contentType, plain, compressed }: Asset, wire: Asked, mo
   return bytesOf(wire.method, headers, bytes)
 }
 
-function bytesOf(method: string, headers: Record<string, string>, bytes: Buffer): Bytes {
-  return new Bytes(200, headers, method === 'HEAD' ? null : bytes)
+function bytesOf(method: string, headers: Record<string, string>, bytes: Buffer, status = 200): Bytes {
+  return new Bytes(status, headers, method === 'HEAD' ? null : bytes)
 }
 
 /** Whether a list such as `br;q=1.0, gzip` accepts this word, that is, not with `q=0`. */
@@ -110,15 +111,4 @@ function accepts(list: string, word: string): boolean {
 export function prefersHtml(accept = ''): boolean {
   const html = weightOf(accept, 'text/html')
   return html > 0 && html >= weightOf(accept, 'application/json')
-}
-
-function weightOf(list: string, word: string): number {
-  const entry = list
-    .toLowerCase()
-    .split(',')
-    .map((part) => part.trim().split(/\s*;\s*/))
-    .find(([name]) => name === word)
-  if (!entry) return 0
-  const weight = Number(entry.find((part) => part.startsWith('q='))?.slice(2) ?? 1)
-  return Number.isFinite(weight) ? weight : 0
 }

@@ -33,6 +33,8 @@ function writeBuild(dist: string, version: string): void {
   const pages = [
     { path: '/' },
     { path: '/docs' },
+    { path: '/errors' },
+    { path: '/errors/{code}' },
     { path: '/view/{receipt_id}/{+filename}' },
     { path: '/deep/{id}/{+rest}', policy: { 'worker-src': "'self'" } },
     { path: '/s/{share_id}', policy: { 'media-src': "'self'" } },
@@ -75,7 +77,7 @@ describe('/', () => {
       }).end()
     })
     expect(answer.type).toBe('application/json; charset=utf-8')
-    expect(answer.vary).toBe('accept')
+    expect(answer.vary).toBe('accept, accept-encoding')
     expect(answer.text).toBe(await (await get('/.well-known/svc.json')).text())
   })
 
@@ -154,7 +156,7 @@ describe('pages', () => {
     expect([head.status, head.headers.get('content-encoding'), await head.text()]).toEqual([200, 'gzip', ''])
   })
 
-  it.each(['/assets/..%2fnewest.json', '/assets/index-1.js.br', '/buy', '/v1/nothing'])(
+  it.each(['/assets/..%2fnewest.json', '/assets/index-1.js.br'])(
     'VER-22 GET %s is a 404 in JSON, also for a browser',
     async (path) => {
       const response = await get(path, { accept: BROWSER })
@@ -162,6 +164,31 @@ describe('pages', () => {
       expect(await response.json()).toMatchObject({ error: 'not_found' })
     },
   )
+
+  it.each([
+    ['/buy', 404],
+    ['/v1/nothing', 404],
+    ['/errors', 200],
+    ['/errors/not_found', 200],
+    ['/errors/nothing', 422],
+  ])('VER-22 T-61 GET %s is a page with status %i for a browser, and none for a program', async (path, status) => {
+    const page = await get(path, { accept: BROWSER, 'if-none-match': '*' })
+    expect(page.status).toBe(status)
+    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
+    expect(page.headers.get('vary')).toBe('accept')
+    expect(await page.text()).toContain(`src="${'../'.repeat(path.split('/').length - 2) || './'}assets/index-1.js"`)
+    const plain = await get(path)
+    expect(plain.status).toBe(status)
+    expect(plain.headers.get('content-type')).toMatch(status === 200 ? /^text\/plain/ : /^application\/json/)
+  })
+
+  it('VER-22 a browser that posts to a missing address, or gets a missing receipt, receives JSON', async () => {
+    const posted = await get('/buy', { accept: BROWSER }, { method: 'POST' })
+    expect([posted.status, posted.headers.get('content-type')]).toEqual([404, 'application/json; charset=utf-8'])
+    const receipt = await get(`/v1/receipts/rcpt_${'0'.repeat(32)}`, { accept: BROWSER })
+    expect([receipt.status, receipt.headers.get('content-type')]).toEqual([404, 'application/json; charset=utf-8'])
+  })
 })
 
 describe('a gateway whose pages are not built', () => {

@@ -10,6 +10,7 @@ import { AskPayer } from '../../paying/ask-payer.tsx'
 import { type Problem, problemOf } from '../../paying/problem.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
+import { networkTitle, shortAmount } from '../../ui/names.ts'
 import { ProblemNote, useAction } from '../../ui/problems.tsx'
 import { Status } from '../../ui/status.tsx'
 import { explainAgent } from './problems.ts'
@@ -177,10 +178,10 @@ function Legs({ session, quote, onPay, onAnother }: LegsProps) {
               }}
             />
             <b>
-              {one.extra.human_amount} {one.extra.name}
+              {shortAmount(one.extra.human_amount)} {one.extra.name}
             </b>
             <span class="soft">
-              {networkName(one)} · {fees[i] ?? '…'}
+              {networkTitle(one.network)} · {fees[i] ?? '…'}
             </span>
           </label>
         ))}
@@ -188,7 +189,7 @@ function Legs({ session, quote, onPay, onAnother }: LegsProps) {
       <p class="field-hint">{t.owner}</p>
       <div class="row">
         <Button kind="primary" onClick={() => onPay(leg)}>
-          {t.pay(leg.extra.human_amount, leg.extra.name)}
+          {t.pay(shortAmount(leg.extra.human_amount), leg.extra.name)}
         </Button>
         <Button kind="quiet" onClick={onAnother}>
           {t.another}
@@ -196,10 +197,6 @@ function Legs({ session, quote, onPay, onAnother }: LegsProps) {
       </div>
     </div>
   )
-}
-
-function networkName({ network }: PaymentLeg): string {
-  return network.startsWith('solana:') ? 'Solana' : `EVM ${network.split(':')[1]}`
 }
 
 /** The network fee of each leg, as text. */

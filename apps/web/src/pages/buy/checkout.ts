@@ -4,6 +4,7 @@ import { signal } from '@preact/signals'
 import type { PaymentLeg } from '@svc/api/quote'
 import { oneAtATime, withFreePurchase, withPurchase } from '../../paying/one-at-a-time.ts'
 import { type Problem, problemOf, unknownOutcome } from '../../paying/problem.ts'
+import { connectedWallet } from '../../wallets/connected.ts'
 import type { ConnectedWallet } from '../../wallets/wallet.ts'
 import { type ActivePurchase, holdPurchase, type Stage } from './active-purchase.ts'
 import { type Order, readSaved, removeSaved, type SavedPurchase, savePurchase } from './saved-purchases.ts'
@@ -14,7 +15,6 @@ export type Checkout = ReturnType<typeof createCheckout>
 export function createCheckout() {
   const purchase = signal<SavedPurchase | null>(null)
   const stage = signal<Stage>({ at: 'choose', problem: null })
-  const wallet = signal<ConnectedWallet | null>(null)
   const leg = signal<PaymentLeg | null>(null)
   const method = signal(0)
   const isSearchOver = signal(false)
@@ -189,7 +189,7 @@ export function createCheckout() {
     purchase,
     stage,
     /** The connected wallet. */
-    wallet,
+    wallet: connectedWallet,
     /** The leg that the buyer chose; null for the first. */
     leg,
     /** The payment method that the buyer chose, as the index of its tab. */

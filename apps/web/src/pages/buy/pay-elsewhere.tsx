@@ -11,12 +11,12 @@ import { Copyable } from '../../ui/copy.tsx'
 import { Loading } from '../../ui/states.tsx'
 import { Term } from '../../ui/term.tsx'
 import type { Checkout } from './checkout.ts'
+import { chosenLeg, LegChoice } from './leg-choice.tsx'
 import { isPrimary } from './steps.ts'
 
 interface PayElsewhereProps {
   checkout: Checkout
   quote: Quote
-  leg: PaymentLeg
 }
 
 /** Whether the purchase is saved as one that may be paid outside of the page. */
@@ -46,16 +46,26 @@ function keyOf({ network, asset, extra }: PaymentLeg): string {
   return `${extra.pay_req_id} ${network} ${asset}`
 }
 
-export function PayByPhone({ checkout, quote, leg }: PayElsewhereProps) {
+/** Wallets on phones read codes for Solana only. */
+export function PayByPhone({ checkout, quote }: PayElsewhereProps) {
+  const legs = quote.accepts.filter(isPrimary)
+  if (legs.length === 0) return <p>{texts.phone.onlySolana}</p>
+  return (
+    <div class="stack">
+      <LegChoice checkout={checkout} legs={legs} />
+      <PhoneCode checkout={checkout} quote={quote} leg={chosenLeg(legs, checkout.leg.value)} />
+    </div>
+  )
+}
+
+function PhoneCode({ checkout, quote, leg }: PayElsewhereProps & { leg: PaymentLeg }) {
   const t = texts.phone
   const isShown = useShown(checkout)
   const code = useCreated(async () => {
-    if (!isPrimary(leg)) return null
     const [{ transferRequestOf }, { encode }] = await Promise.all([import('@svc/sdk/wallet-urls'), import('uqr')])
     const request = await transferRequestOf(leg)
     return request && { url: request.url, squares: encode(request.url, { border: 2 }).data }
   }, keyOf(leg))
-  if (!isPrimary(leg)) return <p>{t.onlySolana}</p>
   if (!isShown || code === undefined) return <Loading label={common.states.loading} />
   if (code === null) return <p>{t.notThis}</p>
   return (
@@ -98,8 +108,9 @@ interface Instruction {
   data: string | null
 }
 
-export function PayElsewhere({ checkout, quote, leg }: PayElsewhereProps) {
+export function PayElsewhere({ checkout, quote }: PayElsewhereProps) {
   const t = texts.elsewhere
+  const leg = chosenLeg(quote.accepts, checkout.leg.value)
   const isShown = useShown(checkout)
   const how = useCreated(() => instructionOf(leg), keyOf(leg))
   if (!isShown || !how) return <Loading label={common.states.loading} />
@@ -107,6 +118,7 @@ export function PayElsewhere({ checkout, quote, leg }: PayElsewhereProps) {
     <div class="stack">
       {quote.extensions.svc.terms.environment === 'development' && <p class="caution">{t.development}</p>}
       <p>{t.text}</p>
+      <LegChoice checkout={checkout} legs={quote.accepts} />
       <dl class="facts">
         <Instructed name={t.to} value={how.to} />
         <Instructed name={how.data ? t.value : t.amount} value={how.amount} />

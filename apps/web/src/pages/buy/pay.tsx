@@ -4,7 +4,7 @@ import { useSignal } from '@preact/signals'
 import { preparePayment } from '@svc/api/payment'
 import type { Quote } from '@svc/api/purchases'
 import type { PaymentLeg } from '@svc/api/quote'
-import { useEffect, useId } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
 import { texts } from '#texts/buy'
 import { common } from '#texts/common'
 import { texts as paying } from '#texts/paying'
@@ -14,13 +14,15 @@ import { TermsList } from '../../price/calculator.tsx'
 import { createSignedClient } from '../../signed-client.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
+import { shortAmount } from '../../ui/names.ts'
 import { Tabs } from '../../ui/tabs.tsx'
 import { Term } from '../../ui/term.tsx'
 import { WalletChooser, WalletIcon } from '../../wallets/choose-wallet.tsx'
-import type { ConnectedWallet } from '../../wallets/wallet.ts'
+import type { ConnectedWallet, Namespace } from '../../wallets/wallet.ts'
 import type { Checkout } from './checkout.ts'
+import { chosenLeg, LegChoice } from './leg-choice.tsx'
 import { PayByPhone, PayElsewhere } from './pay-elsewhere.tsx'
-import { isPrimary, isSameLeg } from './steps.ts'
+import { isPrimary } from './steps.ts'
 
 const t = texts.pay
 
@@ -31,11 +33,33 @@ export function Pay({ checkout, problem }: { checkout: Checkout; problem: Proble
   useElsewhereChecks(checkout)
   if (!purchase || !quote) return null
   const { terms, price_summary, renewal } = quote.extensions.svc
-  const leg = quote.accepts.find((one) => isSameLeg(one, checkout.leg.value)) ?? (quote.accepts[0] as PaymentLeg)
-  const hasEnded = seconds === 0
+  const total = common.dollars(price_summary.total_usd)
+  const isRenewal = Boolean(renewal)
   return (
     <div class="pay">
       {problem && <Notice problem={problem} />}
+      {seconds === 0 ? (
+        <Ended checkout={checkout} isShownElsewhere={purchase.isShownElsewhere} />
+      ) : (
+        <Card
+          title={t.how}
+          aside={
+            <p class="time-left">
+              {t.timeLeft} <b role="timer">{t.left(seconds)}</b>
+            </p>
+          }
+        >
+          <Tabs
+            label={t.how}
+            chosen={checkout.method}
+            tabs={[
+              { name: t.wallet, content: <PayByWallet checkout={checkout} quote={quote} isRenewal={isRenewal} /> },
+              { name: t.phone, content: <PayByPhone checkout={checkout} quote={quote} /> },
+              { name: t.elsewhere, content: <PayElsewhere checkout={checkout} quote={quote} /> },
+            ]}
+          />
+        </Card>
+      )}
       <Card
         title={t.gives}
         aside={
@@ -53,45 +77,12 @@ export function Pay({ checkout, problem }: { checkout: Checkout; problem: Proble
           ) : (
             <TermsList terms={terms} />
           )}
-          <div class="pay-total">
-            <p class="total">
-              <span>{t.total}</span> <b>{common.dollars(price_summary.total_usd)}</b>
-            </p>
-            {!hasEnded && (
-              <p class="time-left">
-                {t.timeLeft} <b role="timer">{t.left(seconds)}</b>
-              </p>
-            )}
-          </div>
+          <p class="total">
+            <span>{t.total}</span> <b>{total}</b>
+          </p>
           {terms.environment === 'development' && <p class="field-hint">{t.development}</p>}
         </div>
       </Card>
-      {hasEnded ? (
-        <Ended checkout={checkout} isShownElsewhere={purchase.isShownElsewhere} />
-      ) : (
-        <>
-          <Card title={t.title}>
-            <Legs
-              quote={quote}
-              chosen={leg}
-              onChoose={(next) => {
-                checkout.leg.value = next
-              }}
-            />
-          </Card>
-          <Card title={t.how}>
-            <Tabs
-              label={t.how}
-              chosen={checkout.method}
-              tabs={[
-                { name: t.wallet, content: <PayByWallet checkout={checkout} leg={leg} isRenewal={Boolean(renewal)} /> },
-                { name: t.phone, content: <PayByPhone checkout={checkout} quote={quote} leg={leg} /> },
-                { name: t.elsewhere, content: <PayElsewhere checkout={checkout} quote={quote} leg={leg} /> },
-              ]}
-            />
-          </Card>
-        </>
-      )}
     </div>
   )
 }
@@ -151,72 +142,28 @@ function useSecondsLeft(until: string): number {
   return seconds.value
 }
 
-interface LegsProps {
-  quote: Quote
-  chosen: PaymentLeg
-  onChoose: (leg: PaymentLeg) => void
-}
-
-function Legs({ quote, chosen, onChoose }: LegsProps) {
-  const fees = useFees(quote)
-  const name = useId()
-  return (
-    <fieldset class="legs">
-      <legend class="quiet-text">{t.legs}</legend>
-      <div class="legs-head" aria-hidden="true">
-        <span>{t.asset}</span>
-        <span>{t.network}</span>
-        <span class="number">{t.amount}</span>
-        <span class="number">{t.fee}</span>
-      </div>
-      {quote.accepts.map((leg) => (
-        <label key={`${leg.network} ${leg.asset}`} class="leg">
-          <input type="radio" name={name} checked={isSameLeg(leg, chosen)} onChange={() => onChoose(leg)} />
-          <b>{leg.extra.name}</b>
-          <span class="leg-network">{networkName(leg)}</span>
-          <span class="number">
-            {leg.extra.human_amount} <span class="quiet-text">{leg.extra.name}</span>
-          </span>
-          <span class="number leg-fee">
-            <span class="quiet-text">{t.feeShort} </span>
-            {fees[quote.accepts.indexOf(leg)] ?? '…'}
-          </span>
-        </label>
-      ))}
-    </fieldset>
-  )
-}
-
-function networkName(leg: PaymentLeg): string {
-  return isPrimary(leg) ? 'Solana' : `EVM ${leg.network.split(':')[1]}`
-}
-
-/** The network fee of each leg, as text. */
-function useFees(quote: Quote): Readonly<Record<number, string>> {
-  const fees = useSignal<Record<number, string>>({})
-  const id = quote.extensions.svc.info.pay_req_id
+/** Loads the network fee of a leg, as text; null while it is loaded. */
+function useFee(quote: Quote, { network, asset }: PaymentLeg): string | null {
+  const fee = useSignal<string | null>(null)
+  const { pay_req_id } = quote.extensions.svc.info
   useEffect(() => {
     let isGone = false
     const load = async () => {
       const [client, { amountText }] = await Promise.all([createSignedClient(null), import('@svc/sdk/money')])
-      await Promise.all(
-        quote.accepts.map(async ({ network, asset }, i) => {
-          const body = { pay_req_id: id, network, asset }
-          const text = await client.call(preparePayment, { body }).then(
-            ({ body: { fee } }) => `${amountText(roundedUp(BigInt(fee.amount)), fee.decimals)} ${fee.ticker}`,
-            () => t.feeUnknown,
-          )
-          if (!isGone) fees.value = { ...fees.value, [i]: text }
-        }),
-      )
+      const { body } = await client.call(preparePayment, { body: { pay_req_id, network, asset } })
+      return `${amountText(roundedUp(BigInt(body.fee.amount)), body.fee.decimals)} ${body.fee.ticker}`
     }
-    fees.value = {}
-    void load().catch(() => {})
+    fee.value = null
+    void load()
+      .catch(() => t.feeUnknown)
+      .then((text) => {
+        if (!isGone) fee.value = text
+      })
     return () => {
       isGone = true
     }
-  }, [id])
-  return fees.value
+  }, [pay_req_id, network, asset])
+  return fee.value
 }
 
 /** Rounds up to two digits: the fee is an upper bound. */
@@ -227,24 +174,37 @@ function roundedUp(amount: bigint): bigint {
 
 interface PayByWalletProps {
   checkout: Checkout
-  leg: PaymentLeg
+  quote: Quote
   isRenewal: boolean
 }
 
-function PayByWallet({ checkout, leg, isRenewal }: PayByWalletProps) {
-  const wallet = checkout.wallet
-  const namespace = isPrimary(leg) ? 'solana' : 'eip155'
-  const connected = wallet.value?.namespace === namespace ? wallet.value : null
-  if (!connected)
+/** First the wallet, which decides on which chain is paid; then the asset. */
+function PayByWallet({ checkout, quote, isRenewal }: PayByWalletProps) {
+  const { wallet } = checkout
+  const chains = new Set(quote.accepts.map(namespaceOfLeg))
+  const legs = quote.accepts.filter((one) => namespaceOfLeg(one) === wallet.value?.namespace)
+  if (!wallet.value || legs.length === 0) {
+    const [only] = chains
     return (
       <WalletChooser
-        key={namespace}
-        namespace={namespace}
+        {...(chains.size === 1 && only && { namespace: only })}
         onConnected={(next: ConnectedWallet) => {
           wallet.value = next
         }}
       />
     )
+  }
+  return <ConnectedPay checkout={checkout} quote={quote} isRenewal={isRenewal} connected={wallet.value} legs={legs} />
+}
+
+function namespaceOfLeg(leg: PaymentLeg): Namespace {
+  return isPrimary(leg) ? 'solana' : 'eip155'
+}
+
+function ConnectedPay(props: PayByWalletProps & { connected: ConnectedWallet; legs: readonly PaymentLeg[] }) {
+  const { checkout, quote, isRenewal, connected, legs } = props
+  const leg = chosenLeg(legs, checkout.leg.value)
+  const fee = useFee(quote, leg)
   const { human_amount, name } = leg.extra
   return (
     <div class="stack">
@@ -259,16 +219,17 @@ function PayByWallet({ checkout, leg, isRenewal }: PayByWalletProps) {
         <Button
           kind="quiet"
           onClick={() => {
-            wallet.value = null
+            checkout.wallet.value = null
           }}
         >
           {t.otherWallet}
         </Button>
       </div>
+      <LegChoice checkout={checkout} legs={legs} hint={t.fee(fee ?? '…')} />
       <p class="field-hint">{isRenewal ? t.renewalOwner : t.owner}</p>
-      <div class="row">
+      <div class="pay-bar">
         <Button kind="primary" onClick={() => void checkout.pay(connected, leg)}>
-          {t.payNow(human_amount, name)}
+          {t.payNow(shortAmount(human_amount), name)}
         </Button>
       </div>
     </div>

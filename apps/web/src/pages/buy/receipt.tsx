@@ -8,6 +8,7 @@ import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Copyable } from '../../ui/copy.tsx'
 import { Icon } from '../../ui/icons.tsx'
+import { networkTitle } from '../../ui/names.ts'
 import { saveFile } from '../../ui/save-file.ts'
 import { Term } from '../../ui/term.tsx'
 
@@ -23,7 +24,7 @@ export function ReceiptView({ receipt }: { receipt: SignedReceipt }) {
         <p>{t.keep}</p>
         <div class="row no-print">
           {/* The page of lockers opens what was only paid for. */}
-          <a class="button button-primary" href={urlOf(of ? `/locker/${locker}` : `/locker#${receipt_id}`)}>
+          <a class="button button-primary" href={urlOf(of ? `/locker/${locker}` : `/locker#open=${receipt_id}`)}>
             {of ? t.openRenewed : t.open}
             <Icon name="arrow" />
           </a>
@@ -50,7 +51,7 @@ export function ReceiptView({ receipt }: { receipt: SignedReceipt }) {
           <Term name={t.fields.paid}>
             {receipt.paid_amount} {receipt.pay_asset}
           </Term>
-          <Term name={t.fields.network}>{receipt.network}</Term>
+          <Term name={t.fields.network}>{networkTitle(receipt.network)}</Term>
           <Term name={t.fields.units}>{receipt.units}</Term>
           <Term name={t.fields.tx_hash}>
             <Copyable text={receipt.tx_hash} what={t.fields.tx_hash} />

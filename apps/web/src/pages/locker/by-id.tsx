@@ -7,14 +7,17 @@ import { knownReceipts } from './session.ts'
 
 const t = texts.byId
 
-/** The locker of an id, an address or a receipt; null for other text. Remembers receipts for opening. */
-export async function lockerIn(text: string): Promise<string | null> {
+/**
+ * The locker of an id, an address or a receipt; null for other text. Remembers receipts for opening. `isNew`: the
+ * receipt was just paid for.
+ */
+export async function lockerIn(text: string, isNew = false): Promise<string | null> {
   const found = recognize(text)
   if (found?.kind === 'locker') return found.value
   if (found?.kind !== 'receipt') return null
   const { lockerId } = await import('@svc/protocol/ids')
   const id = lockerId(found.value)
-  if (!knownReceipts.has(id)) knownReceipts.set(id, { receiptId: found.value, isUnopened: false })
+  if (!knownReceipts.has(id)) knownReceipts.set(id, { receiptId: found.value, isUnopened: isNew })
   return id
 }
 

@@ -7,6 +7,7 @@ import { Copyable } from '../../ui/copy.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { nameOf } from '../../ui/locker-name.ts'
 import { Status, type Tone } from '../../ui/status.tsx'
+import { PublicLinkSwitch } from './public-link.tsx'
 import type { LockerSession } from './session.ts'
 
 const SOON_DAYS = 30
@@ -59,6 +60,7 @@ export function LockerHeader({ session, onLock }: { session: LockerSession; onLo
           {t.files(file_count)} · {t.until(expires_at, now)}
         </p>
       </div>
+      <PublicLinkSwitch session={session} />
       <p class="signed-in">
         <Icon name="key" />
         <span>

@@ -20,8 +20,8 @@ const go = (id: string) => navigate(`/locker/${id}`)
 export default function LockersPage() {
   useEffect(() => {
     document.title = `${t.title} – ${frame.name}`
-    // From a receipt: `/locker#rcpt_…`.
-    void lockerIn(location.hash).then((id) => {
+    // From a receipt: `/locker#rcpt_…`, or `/locker#open=rcpt_…` after a payment.
+    void lockerIn(location.hash, location.hash.startsWith('#open=')).then((id) => {
       if (id !== null) {
         history.replaceState(null, '', location.pathname)
         go(id)

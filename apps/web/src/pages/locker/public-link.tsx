@@ -11,13 +11,15 @@ import type { LockerSession } from './session.ts'
 
 const t = texts.people.link
 
-/** The public link, through which anyone can read the files: its state, and buttons to close, open or replace it. */
-export function PublicLinkCard({ session }: { session: LockerSession }) {
+type Action = 'open' | 'close' | 'rotate'
+
+/** The public link, through which anyone can read the files, and how to change it. */
+function usePublicLink(session: LockerSession) {
   const { public_link, receipt_id } = session.facts.value
   const link = public_link ?? { status: 'open', id: receipt_id }
   const asking = useSignal<'close' | 'rotate' | null>(null)
   const { isBusy, problem, run } = useAction()
-  const change = (action: 'open' | 'close' | 'rotate') =>
+  const change = (action: Action) =>
     run(async () => {
       const signing = await session.asOwner()
       if (!signing) return
@@ -25,8 +27,55 @@ export function PublicLinkCard({ session }: { session: LockerSession }) {
       session.facts.value = { ...session.facts.value, public_link: changed }
       toast(t.changed)
     })
+  const question = asking.value !== null && (
+    <Confirm
+      title={asking.value === 'close' ? t.closeTitle : t.rotateTitle}
+      text={asking.value === 'close' ? t.closeText : t.rotateText}
+      action={asking.value === 'close' ? t.close : t.rotate}
+      onAnswer={(isSure) => {
+        const action = asking.value
+        asking.value = null
+        if (isSure && action !== null) void change(action)
+      }}
+    />
+  )
+  return { link, receiptId: receipt_id, isBusy, problem, change, asking, question }
+}
+
+/** Shows on every tab whether the files are public, and opens or closes the link. */
+export function PublicLinkSwitch({ session }: { session: LockerSession }) {
+  const { link, isBusy, problem, change, asking, question } = usePublicLink(session)
   const isOpen = link.status === 'open'
-  const openText = link.id === receipt_id ? t.openText : t.replacedText
+  return (
+    <div class="link-switch">
+      <button
+        type="button"
+        role="switch"
+        class="switch"
+        aria-checked={isOpen}
+        aria-busy={isBusy}
+        onClick={() => {
+          if (isOpen) asking.value = 'close'
+          else void change('open')
+        }}
+      >
+        <span class="switch-track" aria-hidden="true" />
+        {t.title}
+      </button>
+      <span class="soft">
+        {isOpen ? t.isPublic : t.isPrivate} <a href="#people">{t.more}</a>
+      </span>
+      {problem && <ProblemNote problem={problem} />}
+      {question}
+    </div>
+  )
+}
+
+/** The state of the public link, and buttons to close, open or replace it. */
+export function PublicLinkCard({ session }: { session: LockerSession }) {
+  const { link, receiptId, isBusy, problem, change, asking, question } = usePublicLink(session)
+  const isOpen = link.status === 'open'
+  const openText = link.id === receiptId ? t.openText : t.replacedText
   return (
     <Card title={t.title} aside={<Status tone={isOpen ? 'info' : 'neutral'}>{isOpen ? t.open : t.closed}</Status>}>
       <div class="stack">
@@ -48,18 +97,7 @@ export function PublicLinkCard({ session }: { session: LockerSession }) {
         </div>
         {problem && <ProblemNote problem={problem} />}
       </div>
-      {asking.value !== null && (
-        <Confirm
-          title={asking.value === 'close' ? t.closeTitle : t.rotateTitle}
-          text={asking.value === 'close' ? t.closeText : t.rotateText}
-          action={asking.value === 'close' ? t.close : t.rotate}
-          onAnswer={(isSure) => {
-            const action = asking.value
-            asking.value = null
-            if (isSure && action !== null) void change(action)
-          }}
-        />
-      )}
+      {question}
     </Card>
   )
 }

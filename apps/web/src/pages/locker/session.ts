@@ -6,6 +6,7 @@ import type { LockerMetadata } from '@svc/api/lockers'
 import type { Client, Locker } from '@svc/sdk'
 import type { Signer } from '@svc/sdk/signers'
 import { createSignedClient } from '../../signed-client.ts'
+import { connectedWallet } from '../../wallets/connected.ts'
 import { type BrowserKey, prepareBrowserKey, recordLocker } from './browser-key.ts'
 
 /** A wallet asks its user for each signature; an opened key or a browser key does not. */
@@ -57,9 +58,21 @@ export function endSession(): void {
   for (const end of endings) end()
 }
 
-/** Ends the session, and forgets the identity. */
+/** The identity that unlocked the page, or else the wallet that paid on this page. */
+export async function knownIdentity(): Promise<Identity | null> {
+  const wallet = connectedWallet.value
+  if (!identity.value && wallet)
+    identity.value = await createIdentity(
+      { kind: wallet.isSilent ? 'key' : 'wallet', name: wallet.name },
+      wallet.signer,
+    )
+  return identity.value
+}
+
+/** Ends the session, and forgets the identity and the wallet. */
 export function lock(): void {
   identity.value = null
+  connectedWallet.value = null
   endSession()
 }
 

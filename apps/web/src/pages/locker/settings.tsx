@@ -9,11 +9,13 @@ import { Card } from '../../ui/card.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 import { Copyable } from '../../ui/copy.tsx'
 import { nameOf } from '../../ui/locker-name.ts'
+import { networkTitle, providerTitle } from '../../ui/names.ts'
 import { ProblemNote, useAction } from '../../ui/problems.tsx'
 import { Term } from '../../ui/term.tsx'
 import { toast } from '../../ui/toast.tsx'
 import { type BrowserKey, browserKeyOf, forgetBrowserKeys, recordLocker } from './browser-key.ts'
 import { RememberChoice } from './choose-mode.tsx'
+import { ProgramKeys } from './program-keys.tsx'
 import { type LockerSession, openWithBrowserKey } from './session.ts'
 
 const t = texts.settings
@@ -29,6 +31,7 @@ export function Settings({ session, onSession }: SettingsProps) {
     <div class="stack">
       <ThisBrowser session={session} onSession={onSession} />
       <Access session={session} />
+      <ProgramKeys session={session} />
       <About session={session} />
     </div>
   )
@@ -186,8 +189,8 @@ function About({ session }: { session: LockerSession }) {
           <Term name={t.owner}>
             <Copyable text={printable(owner, 100)} what={t.owner} />
           </Term>
-          <Term name={t.provider}>{printable(provider, 60)}</Term>
-          <Term name={t.network}>{printable(network, 60)}</Term>
+          <Term name={t.provider}>{providerTitle(printable(provider, 60))}</Term>
+          <Term name={t.network}>{networkTitle(printable(network, 60))}</Term>
           <Term name={t.created}>{texts.moment(created_at)}</Term>
         </dl>
         <p class="field-hint">{t.fixed}</p>

@@ -17,6 +17,7 @@ import {
   continueWith,
   type Identity,
   identity,
+  knownIdentity,
   knownReceipts,
   type LockerSession,
   lock,
@@ -84,8 +85,9 @@ export function Unlocking({ id, isLocked, onSession }: UnlockingProps) {
 
   const begin = async () => {
     const key = await browserKeyOf(id)
-    if (key && !isLocked) void proceed(key)
-    else if (identity.value) unlock(identity.value)
+    if (key && !isLocked) return void proceed(key)
+    const by = await knownIdentity()
+    if (by) unlock(by)
     else stage.value = { at: 'locked', note: null, key }
   }
   useEffect(() => void begin(), [])

@@ -36,22 +36,43 @@ interface FactsProps {
 }
 
 export function Facts({ bundle, isBusy, logUrl }: FactsProps) {
+  const fold = useRef<HTMLDetailsElement>(null)
+  useEffect(() => {
+    const open = () => {
+      if (fold.current) fold.current.open = true
+    }
+    addEventListener('beforeprint', open)
+    return () => removeEventListener('beforeprint', open)
+  }, [])
+  const counts = Object.entries(Object.groupBy(Object.values(bundle.facts), ({ value }) => value))
   return (
-    <div class="facts" aria-busy={isBusy}>
-      {GROUPS.map(([title, names]) => {
-        const present = names.filter((name) => bundle.facts[name])
-        if (present.length === 0) return null
-        return (
-          <section key={title} class="fact-group" aria-label={title}>
-            <h2>{title}</h2>
-            {present.map((name) => (
-              <FactRow key={name} name={name} bundle={bundle} />
-            ))}
-            {names === LOG_FACTS && logUrl && <a href={logUrl}>{t.fact.inLog}</a>}
-          </section>
-        )
-      })}
-    </div>
+    <details ref={fold} class="card fold">
+      <summary>
+        <h2>{t.fact.all}</h2>
+        <span class="row">
+          {counts.map(([value, facts = []]) => (
+            <Status key={value} tone={TONES[value] ?? 'neutral'}>
+              {t.fact.count(facts.length, t.states[value as keyof typeof t.states])}
+            </Status>
+          ))}
+        </span>
+      </summary>
+      <div class="facts" aria-busy={isBusy}>
+        {GROUPS.map(([title, names]) => {
+          const present = names.filter((name) => bundle.facts[name])
+          if (present.length === 0) return null
+          return (
+            <section key={title} class="fact-group" aria-label={title}>
+              <h3>{title}</h3>
+              {present.map((name) => (
+                <FactRow key={name} name={name} bundle={bundle} />
+              ))}
+              {names === LOG_FACTS && logUrl && <a href={logUrl}>{t.fact.inLog}</a>}
+            </section>
+          )
+        })}
+      </div>
+    </details>
   )
 }
 
@@ -115,7 +136,11 @@ function FactRow({ name, bundle }: { name: string; bundle: CheckedBundle }) {
 function openWhenNamed(name: string, element: HTMLDetailsElement | null): (() => void) | undefined {
   if (!element) return
   const onHash = () => {
-    if (location.hash === `#${name}`) element.open = true
+    if (location.hash !== `#${name}`) return
+    const fold = element.parentElement?.closest('details')
+    if (fold) fold.open = true
+    element.open = true
+    element.scrollIntoView()
   }
   addEventListener('hashchange', onHash)
   return () => removeEventListener('hashchange', onHash)

@@ -1,7 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { texts } from '#texts/verify'
 import { Button } from '../../ui/button.tsx'
-import { Card } from '../../ui/card.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { Status, type Tone } from '../../ui/status.tsx'
 import { Table } from '../../ui/table.tsx'
@@ -9,6 +8,7 @@ import type { Checking } from './checking.ts'
 import { DropZone } from './drop-zone.tsx'
 import { type Dropped, readDrop, readPicked } from './dropped.ts'
 import { Name } from './shown.tsx'
+import { StepCard } from './step.tsx'
 import type { CheckedBundle, ComparedFile } from './worker/messages.ts'
 
 const t = texts.files
@@ -31,52 +31,50 @@ export function FilesCard({ checking, bundle }: { checking: Checking; bundle: Ch
   }
   const given = checking.files.value
   return (
-    <div id="files" class="part">
-      <Card title={t.title}>
-        <div class="stack">
-          <p>{t.text}</p>
-          <DropZone label={t.drop} onDrop={(transfer) => void take(readDrop(transfer))}>
-            <span>{t.drop}</span>
+    <StepCard id="files" title={t.title} facts={['files_match']} bundle={bundle}>
+      <div class="stack">
+        <p>{t.text}</p>
+        <DropZone label={t.drop} onDrop={(transfer) => void take(readDrop(transfer))}>
+          <span>{t.drop}</span>
+          <div class="row">
+            <label class="button file-button">
+              <Icon name="file" />
+              {t.chooseFiles}
+              <input class="quiet-text" type="file" multiple onChange={pick(false)} />
+            </label>
+            <label class="button file-button">
+              <Icon name="folder" />
+              {t.chooseFolder}
+              <input class="quiet-text" type="file" {...{ webkitdirectory: true }} onChange={pick(true)} />
+            </label>
+          </div>
+        </DropZone>
+        {problem.value && (
+          <p class="field-error" role="alert">
+            {problem.value}
+          </p>
+        )}
+        {given && (
+          <>
             <div class="row">
-              <label class="button file-button">
-                <Icon name="file" />
-                {t.chooseFiles}
-                <input class="quiet-text" type="file" multiple onChange={pick(false)} />
+              <label class="check">
+                <input
+                  type="checkbox"
+                  checked={given.isComplete}
+                  onChange={(event) => void checking.setWhole(event.currentTarget.checked)}
+                />
+                {t.whole}
               </label>
-              <label class="button file-button">
-                <Icon name="folder" />
-                {t.chooseFolder}
-                <input class="quiet-text" type="file" {...{ webkitdirectory: true }} onChange={pick(true)} />
-              </label>
+              <Button kind="quiet" onClick={() => void checking.dropFiles()}>
+                {t.clear}
+              </Button>
             </div>
-          </DropZone>
-          {problem.value && (
-            <p class="field-error" role="alert">
-              {problem.value}
-            </p>
-          )}
-          {given && (
-            <>
-              <div class="row">
-                <label class="check">
-                  <input
-                    type="checkbox"
-                    checked={given.isComplete}
-                    onChange={(event) => void checking.setWhole(event.currentTarget.checked)}
-                  />
-                  {t.whole}
-                </label>
-                <Button kind="quiet" onClick={() => void checking.dropFiles()}>
-                  {t.clear}
-                </Button>
-              </div>
-              <Compared bundle={bundle} />
-            </>
-          )}
-          <p class="part-note">{t.encrypted}</p>
-        </div>
-      </Card>
-    </div>
+            <Compared bundle={bundle} />
+          </>
+        )}
+        <p class="part-note">{t.encrypted}</p>
+      </div>
+    </StepCard>
   )
 }
 

@@ -2,19 +2,20 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { texts } from '#texts/verify'
 import { Button } from '../../ui/button.tsx'
-import { Card } from '../../ui/card.tsx'
 import { Field } from '../../ui/field.tsx'
 import type { Checking, Pins } from './checking.ts'
 import { MorePins } from './more-pins.tsx'
 import { forget, type RememberedKeys, remember, remembered } from './pins.ts'
 import { Name } from './shown.tsx'
+import { StepCard } from './step.tsx'
+import type { CheckedBundle } from './worker/messages.ts'
 
 const t = texts.keys
 
 /** Key lists have a few kilobytes. */
 const MAX_FILE_BYTES = 1024 * 1024
 
-export function KeysCard({ checking }: { checking: Checking }) {
+export function KeysCard({ checking, bundle }: { checking: Checking; bundle: CheckedBundle | null }) {
   const given = useSignal<readonly RememberedKeys[]>([])
   const all = [...remembered.value, ...given.value]
   const problem = useSignal<string | null>(null)
@@ -45,26 +46,24 @@ export function KeysCard({ checking }: { checking: Checking }) {
     forget(keys)
   }
   return (
-    <div id="keys" class="part">
-      <Card title={t.title}>
-        <div class="stack">
-          <p>{t.text}</p>
-          {all.length === 0 && <p class="part-empty">{t.none}</p>}
-          <ul class="pinned">
-            {all.map((keys) => (
-              <PinnedRow
-                key={keys.text}
-                keys={keys}
-                isRemembered={remembered.value.includes(keys)}
-                remove={() => remove(keys)}
-              />
-            ))}
-          </ul>
-          <AddKeys add={add} problem={problem.value} />
-          <MorePins checking={checking} />
-        </div>
-      </Card>
-    </div>
+    <StepCard id="keys" title={t.title} facts={['key_pinned']} bundle={bundle}>
+      <div class="stack">
+        <p>{t.text}</p>
+        {all.length === 0 && <p class="part-empty">{t.none}</p>}
+        <ul class="pinned">
+          {all.map((keys) => (
+            <PinnedRow
+              key={keys.text}
+              keys={keys}
+              isRemembered={remembered.value.includes(keys)}
+              remove={() => remove(keys)}
+            />
+          ))}
+        </ul>
+        <AddKeys add={add} problem={problem.value} />
+        <MorePins checking={checking} />
+      </div>
+    </StepCard>
   )
 }
 

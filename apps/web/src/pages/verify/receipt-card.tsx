@@ -24,7 +24,7 @@ export function ReceiptCard({ checking }: { checking: Checking }) {
     <Card title={t.title}>
       <div class="stack">
         <p>{receipt ? <Name text={t.given(receipt.receipt_id)} /> : t.text}</p>
-        <div class="row">
+        <div class="row no-print">
           <label class="button file-button">
             {t.choose}
             <input

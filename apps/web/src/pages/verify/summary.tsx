@@ -40,12 +40,15 @@ export function Summary({ checking, opened, bundle }: { checking: Checking; open
     <Card
       title={t.title}
       aside={
-        <span class="row">
+        <span class="row no-print">
           {opened.source.kind !== 'file' && (
             <Button kind="quiet" onClick={() => saveFile('evidence-bundle.json', opened.bundle)}>
               {texts.open.save}
             </Button>
           )}
+          <Button kind="quiet" onClick={() => print()}>
+            {texts.open.print}
+          </Button>
           <Button kind="quiet" onClick={checking.close}>
             {texts.open.another}
           </Button>
@@ -53,6 +56,7 @@ export function Summary({ checking, opened, bundle }: { checking: Checking; open
       }
     >
       <div class="stack">
+        <p class="print-only">{t.printed(new Date().toISOString().slice(0, 19))}</p>
         <dl class="summary-list">
           {rows.map(([label, value]) => (
             <Fragment key={label}>

@@ -3,8 +3,10 @@
 import type { ComponentChildren } from 'preact'
 import { texts as t } from '#texts/verify'
 import { Tabs } from '../../ui/tabs.tsx'
+import { toast } from '../../ui/toast.tsx'
 import { Banner } from './banner.tsx'
 import type { Checking } from './checking.ts'
+import { readDrop } from './dropped.ts'
 import { Facts } from './facts.tsx'
 import { FilesCard } from './files-card.tsx'
 import { KeysCard } from './keys.tsx'
@@ -33,28 +35,37 @@ export function VerifyView({ checking, site, more = () => [], children }: ViewPr
   // Only for a bundle of this gateway: the page must not reveal the owner of another bundle.
   const isOwn = opened.value?.source.kind === 'receipt'
   const logUrl = site && isOwn && digest !== undefined ? site.urlOf(`/log#${digest}`) : null
+  // Nothing that is visible may move when the result arrives.
+  const isWaiting = activity.value !== null && !bundle
   const hasNames = bundle?.redacted?.redaction !== 'no_names'
   return (
-    <div class="wide verify">
+    // biome-ignore lint/a11y/noStaticElementInteractions: the buttons of the first step do the same.
+    <div
+      class={isWaiting ? 'wide verify verify-waiting' : 'wide verify'}
+      onDragOver={(event) => bundle && event.preventDefault()}
+      onDrop={(event) => bundle && compareDropped(checking, event)}
+    >
       <header class="verify-head">
         <h1>{t.heading}</h1>
-        <p class="verify-lead">{t.lead}</p>
+        <p class="verify-lead no-print">{t.lead}</p>
       </header>
       <Banner checking={checking} />
       {pending.value && <ForeignCard checking={checking} source={pending.value} />}
       {!pending.value && !bundle && !activity.value && <OpenCard checking={checking} site={site} />}
-      {bundle && opened.value && <Summary checking={checking} opened={opened.value} bundle={bundle} />}
-      <div class={bundle ? 'verify-columns' : 'verify-tools'}>
-        {bundle && <Facts bundle={bundle} isBusy={activity.value !== null} logUrl={logUrl} />}
-        <div class="verify-tools">
-          <KeysCard checking={checking} />
-          {bundle && <FilesCard checking={checking} bundle={bundle} />}
-          {bundle && <NodeCard checking={checking} hasAnchor={bundle.anchor !== null} />}
-          {bundle && !bundle.redacted && <ReceiptCard checking={checking} />}
-        </div>
+      <div class={bundle ? 'verify-steps no-print' : 'verify-tools no-print'}>
+        {bundle && <FilesCard checking={checking} bundle={bundle} />}
+        <KeysCard checking={checking} bundle={bundle} />
+        {bundle && <NodeCard checking={checking} bundle={bundle} />}
       </div>
+      {bundle && opened.value && (
+        <div class="verify-columns">
+          <Summary checking={checking} opened={opened.value} bundle={bundle} />
+          {!bundle.redacted && <ReceiptCard checking={checking} />}
+        </div>
+      )}
+      {bundle && <Facts bundle={bundle} isBusy={activity.value !== null} logUrl={logUrl} />}
       {bundle && (
-        <section class="card" aria-label={t.tabs.label}>
+        <section class="card no-print" aria-label={t.tabs.label}>
           <Tabs
             label={t.tabs.label}
             tabs={[
@@ -68,8 +79,20 @@ export function VerifyView({ checking, site, more = () => [], children }: ViewPr
           />
         </section>
       )}
-      {children}
+      <div class="no-print">{children}</div>
     </div>
+  )
+}
+
+/** A file that is dropped beside the zones is looked up in the open bundle, unless it is a bundle itself. */
+function compareDropped(checking: Checking, event: DragEvent): void {
+  const { dataTransfer } = event
+  if (event.defaultPrevented || !dataTransfer || dataTransfer.files.length === 0) return
+  if (dataTransfer.files.length === 1 && /\.json$/i.test(dataTransfer.files[0]?.name ?? '')) return
+  event.preventDefault()
+  void readDrop(dataTransfer).then(
+    ({ files, isComplete }) => checking.compare(files, isComplete),
+    () => toast(t.files.none),
   )
 }
 

@@ -1,4 +1,4 @@
-import { useEffect, useMemo } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo } from 'preact/hooks'
 import { texts as frame } from '#texts/frame'
 import { texts as others } from '#texts/other-verifiers'
 import { texts as t } from '#texts/verify'
@@ -25,9 +25,10 @@ const startWorker = () => new Worker(trustedWorkerUrl(new URL(workerUrl, import.
 
 export default function Verify({ params }: { params: Readonly<Record<string, string>> }) {
   const checking = useMemo(() => createChecking(createCheckWorker(startWorker)), [])
+  // Before the first paint, so that the page does not change its form at once.
+  useLayoutEffect(() => openNamed(checking, params.receipt_id), [params.receipt_id])
   useEffect(() => {
     document.title = `${t.title} · ${frame.name}`
-    openNamed(checking, params.receipt_id)
     // A bundle can also be dropped on the page itself.
     const onHash = () => void openHandedOver(checking)
     addEventListener('hashchange', onHash)

@@ -43,6 +43,7 @@ export const texts = {
   upload: {
     files: 'Upload files',
     folder: 'Upload a folder',
+    newFolder: 'New folder',
     drop: 'Drop files and folders here to upload them',
     unreadable: (number: number) =>
       number === 1
@@ -51,6 +52,7 @@ export const texts = {
   },
   uploads: {
     title: 'Uploads',
+    fold: (isOpen: boolean) => (isOpen ? 'Hide the list' : 'Show the list'),
     list: 'Files being uploaded',
     total: (done: number, all: number, bytes: string, ofBytes: string) =>
       `${common.number(done)} of ${files(all)} · ${bytes} of ${ofBytes}`,
@@ -140,6 +142,24 @@ export const texts = {
     label: 'Selected files',
     count: (number: number) => `${entries(number)} selected`,
     clear: 'Clear selection',
+    all: 'Select all',
+    zip: 'Download as a zip',
+    move: 'Move',
+  },
+  folder: {
+    title: 'New folder',
+    name: 'Name',
+    hint: 'It is stored with the first file that you upload into it.',
+    create: 'Open the new folder',
+  },
+  move: {
+    title: (number: number) => `Move ${entries(number)}`,
+    to: 'To the folder',
+    hint: 'Leave it empty for the top. A folder that does not exist is created.',
+    move: 'Move',
+    tooMany: (most: number) => `At most ${common.number(most)} files can be moved at once. Select fewer.`,
+    taken: 'A file with one of these names already exists there. Nothing was moved.',
+    done: (number: number) => `${files(number)} moved`,
   },
   deletion: {
     label: 'Deleting',
@@ -253,6 +273,10 @@ export const texts = {
       'It is incomplete or was changed. Nothing was saved. Ask its owner to upload it again.',
     ],
     noBytes: ['The file has no content yet', 'Its upload was not finished. Upload it again.'],
+    tooMuchForZip: [
+      'This is too much for one archive in this browser',
+      'Select fewer files, or use the command “svc get”.',
+    ],
     tooLargeHere: [
       'This file is too large to decrypt in this browser',
       'Use a browser that lets pages write files, or the command “svc get --decrypt”.',

@@ -153,6 +153,7 @@ export const texts = {
     agree: (host: string) => `Fetch it from ${host}`,
     another: 'Check another bundle',
     save: 'Save this bundle',
+    print: 'Print',
     gone: 'The dropped file is no longer available. Drop it here again.',
   },
 
@@ -220,7 +221,15 @@ export const texts = {
     log: 'In the public log',
     receipt: 'The receipt',
   },
+  steps: {
+    passed: 'done',
+    failed: 'failed',
+    open: 'open',
+    title: (step: 'files' | 'keys' | 'node', title: string) => `${{ files: 1, keys: 2, node: 3 }[step]}. ${title}`,
+  },
   fact: {
+    all: 'All checks',
+    count: (facts: number, state: string) => `${common.number(facts)} ${state}`,
     means: 'Meaning',
     value: 'Found',
     how: 'How it was computed',
@@ -233,6 +242,7 @@ export const texts = {
 
   summary: {
     title: 'This bundle',
+    printed: (time: string) => `Checked in a browser and printed at ${time}Z, by the clock of that computer.`,
     from: 'From',
     ofGateway: 'this gateway, by receipt',
     receipt: 'Receipt',
@@ -308,7 +318,7 @@ export const texts = {
     text: 'Only a node of the chain can tell whether the statement is on chain. Name one that you trust.',
     private:
       'Nothing is sent before you press the button. The node then learns your IP address and which transaction you ask about.',
-    label: 'Address of a node of the primary chain',
+    label: 'Address of a Solana node',
     placeholder: 'https://…',
     ask: 'Ask this node',
     invalid: 'An address begins with https://, or with http://localhost.',

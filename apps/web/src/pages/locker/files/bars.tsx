@@ -24,15 +24,20 @@ interface ToolbarProps {
   onFolder: (folder: string) => void
   onFiles: (chosen: Chosen) => void
   onEncrypt: () => void
+  onNewFolder: () => void
 }
 
 export function Toolbar({ folder, search, listing, encryption, canUpload, ...on }: ToolbarProps) {
-  const { onFolder, onFiles, onEncrypt } = on
+  const { onFolder, onFiles, onEncrypt, onNewFolder } = on
   return (
     <div class="files-toolbar">
       <div class="row">
         <Picker label={t.upload.files} icon="upload" isPrimary isDisabled={!canUpload} onFiles={onFiles} />
         <Picker label={t.upload.folder} icon="folder" isFolder isDisabled={!canUpload} onFiles={onFiles} />
+        <Button disabled={!canUpload} onClick={onNewFolder}>
+          <Icon name="folder" />
+          {t.upload.newFolder}
+        </Button>
         <button type="button" class="button" aria-pressed={encryption !== null} onClick={onEncrypt}>
           <Icon name="lock" />
           {encryption ? t.key.on[encryption] : t.key.off}
@@ -131,19 +136,24 @@ function Picker({ label, icon, isPrimary, isFolder, isDisabled, onFiles }: Picke
 
 interface SelectionBarProps {
   selection: Selection
-  /** Null if only folders are selected. */
-  onDownload: (() => void) | null
+  canWrite: boolean
+  onDownload: () => void
+  onMove: () => void
   onDelete: () => void
 }
 
-export function SelectionBar({ selection, onDownload, onDelete }: SelectionBarProps) {
+export function SelectionBar({ selection, canWrite, onDownload, onMove, onDelete }: SelectionBarProps) {
   const { size } = selection.entries.value
   if (size === 0) return null
+  const isSingleFile = size === 1 && [...selection.entries.value.values()][0]?.kind === 'file'
   return (
     <section class="files-bar" aria-label={t.selection.label}>
       <span>{t.selection.count(size)}</span>
       <div class="row">
-        {onDownload && <Button onClick={onDownload}>{t.details.download}</Button>}
+        <Button onClick={onDownload}>{isSingleFile ? t.details.download : t.selection.zip}</Button>
+        <Button disabled={!canWrite} onClick={onMove}>
+          {t.selection.move}
+        </Button>
         <Button onClick={onDelete}>{t.details.delete}</Button>
         <Button kind="quiet" onClick={selection.clear}>
           {t.selection.clear}

@@ -8,13 +8,16 @@ import { Empty, ErrorState, Loading } from '../../../ui/states.tsx'
 import { toast } from '../../../ui/toast.tsx'
 import type { LockerSession } from '../session.ts'
 import { DeletionBar, SelectionBar, Toolbar, UnreadableNote } from './bars.tsx'
+import { filesOf } from './deletions.ts'
 import { FileDetails } from './details.tsx'
-import { downloadFile } from './download.ts'
+import { downloadFile, downloadZip } from './download.ts'
 import { FileDrop } from './drop.tsx'
 import { encryptionKind, encryptNow, type KeyPurpose, stopEncrypting } from './encryption.ts'
 import { folder, followAddress, openFolder } from './folder-address.ts'
 import { FileGrid } from './grid.tsx'
 import { KeyDialog } from './key-dialog.tsx'
+import { MoveDialog } from './move.tsx'
+import { NewFolderDialog } from './new-folder.tsx'
 import { createParts } from './parts.ts'
 import { explainFileError } from './problems.ts'
 import { RenameDialog } from './rename.tsx'
@@ -33,6 +36,8 @@ import './files.css'
 type FileOf = Extract<Entry, { kind: 'file' }>
 type Open =
   | { what: 'details' | 'share' | 'rename'; entry: FileOf }
+  | { what: 'move'; entries: readonly Entry[] }
+  | { what: 'folder' }
   /** `afterwards`: the dialog to show again after the key is given. */
   | { what: 'key'; purpose: KeyPurpose; afterwards: Open | null }
 
@@ -49,7 +54,7 @@ export function FileBrowser({ session }: { session: LockerSession }) {
   const open = useSignal<Open | null>(null)
   const conflicts = useSignal<Question | null>(null)
   const unreadable = useSignal<readonly string[]>([])
-  const downloading = useSignal<{ name: string; done: number; total: number | null } | null>(null)
+  const downloading = useSignal<number | null>(null)
   const isCurrent = useSignal(false)
   const search = useSignal('')
   const close = () => {
@@ -128,23 +133,26 @@ export function FileBrowser({ session }: { session: LockerSession }) {
     uploads.add(files)
   }
 
-  const download = async (entries: readonly FileOf[]) => {
+  /** One file as it is, or several as an archive. */
+  const download = async (entries: readonly Entry[]) => {
     close()
-    for (const { file } of entries) {
-      const controller = new AbortController()
-      downloading.value = { name: file.filename, done: 0, total: file.size_bytes }
-      try {
-        const outcome = await downloadFile(session, file, {
-          signal: controller.signal,
-          onProgress: (done, total) => {
-            downloading.value = { name: file.filename, done, total }
-          },
-        })
-        toast(t.download[outcome])
-      } catch (error) {
-        const { title, text } = explainFileError(error)
-        toast(`${title}. ${text}`)
-      }
+    const [only] = entries
+    const options = {
+      signal: new AbortController().signal,
+      onProgress: (done: number) => {
+        downloading.value = done
+      },
+    }
+    downloading.value = 0
+    try {
+      const outcome =
+        only?.kind === 'file' && entries.length === 1
+          ? await downloadFile(session, only.file, options)
+          : await downloadZip(session, await filesOf(client, locker, entries), folder.value, options)
+      toast(t.download[outcome])
+    } catch (error) {
+      const { title, text } = explainFileError(error)
+      toast(`${title}. ${text}`)
     }
     downloading.value = null
   }
@@ -161,8 +169,6 @@ export function FileBrowser({ session }: { session: LockerSession }) {
       const row = listing.rowOf(entry.name)
       return (row === null ? null : listing.entryAt(row)) ?? entry
     })
-  const isFile = (entry: Entry): entry is FileOf => entry.kind === 'file'
-  const hasFiles = [...selection.entries.value.values()].some(isFile)
 
   const { state, rows } = listing
   const isEmpty = state.value === 'ready' && rows.value === 0
@@ -177,6 +183,9 @@ export function FileBrowser({ session }: { session: LockerSession }) {
           canUpload={canUpload}
           onFolder={openFolder}
           onFiles={upload}
+          onNewFolder={() => {
+            open.value = { what: 'folder' }
+          }}
           onEncrypt={() => {
             if (encryptionKind(lockerId)) stopEncrypting(lockerId)
             else open.value = { what: 'key', purpose: 'encrypt', afterwards: null }
@@ -193,7 +202,11 @@ export function FileBrowser({ session }: { session: LockerSession }) {
         <DeletionBar deletions={deletions} />
         <SelectionBar
           selection={selection}
-          onDownload={hasFiles ? () => void download(selected().filter(isFile)) : null}
+          canWrite={canUpload}
+          onDownload={() => void download(selected())}
+          onMove={() => {
+            open.value = { what: 'move', entries: selected() }
+          }}
           onDelete={() => remove(selected())}
         />
         {typeof state.value === 'object' ? (
@@ -212,9 +225,9 @@ export function FileBrowser({ session }: { session: LockerSession }) {
             onDelete={() => remove(selected())}
           />
         )}
-        {downloading.value && (
+        {downloading.value !== null && (
           <p class="downloading" role="status">
-            {t.download.running(common.bytes(downloading.value.done))}
+            {t.download.running(common.bytes(downloading.value))}
           </p>
         )}
       </div>
@@ -247,6 +260,32 @@ export function FileBrowser({ session }: { session: LockerSession }) {
             void parts.changed()
           }}
           onClose={() => closeIf('rename')}
+        />
+      )}
+      {open.value?.what === 'move' && (
+        <MoveDialog
+          session={session}
+          entries={open.value.entries}
+          folder={folder.value}
+          onMove={deletions.release}
+          onMoved={(files) => {
+            close()
+            selection.clear()
+            toast(t.move.done(files))
+            void parts.changed()
+          }}
+          onClose={() => closeIf('move')}
+        />
+      )}
+      {open.value?.what === 'folder' && (
+        <NewFolderDialog
+          folder={folder.value}
+          onFolder={(next) => {
+            close()
+            search.value = ''
+            openFolder(next)
+          }}
+          onClose={() => closeIf('folder')}
         />
       )}
       {open.value?.what === 'key' && (

@@ -173,7 +173,7 @@ function covers({ names, released }: Deletion, filename: string): boolean {
 }
 
 /** The files, and all current files of the folders. */
-async function filesOf(client: Client, locker: Locker, entries: readonly Entry[]): Promise<FileEntry[]> {
+export async function filesOf(client: Client, locker: Locker, entries: readonly Entry[]): Promise<FileEntry[]> {
   const files: FileEntry[] = []
   for (const entry of entries) {
     if (entry.kind === 'file') files.push(entry.file)

@@ -5,8 +5,10 @@ import type { FileEntry } from '@svc/api/file-entries'
 import { fileUrls } from '@svc/api/files'
 import { type Client, type Download, ENCRYPTED_ENDING, plainName } from '@svc/sdk'
 import { urlOf } from '../../../address.ts'
+import { saveFile } from '../../../ui/save-file.ts'
 import type { LockerSession } from '../session.ts'
 import { hasOpeningKey, openDownload } from './encryption.ts'
+import { ZIP_BYTES, ZIP_FILES, zipStream } from './zip.ts'
 
 /** Larger files are not collected in memory. */
 const IN_MEMORY_BYTES = 256 * 1024 * 1024
@@ -62,6 +64,50 @@ export async function downloadFile(
     const download = await client.get(locker, filename, { signal, onProgress })
     return isOpening ? openDownload(locker.locker_id, download) : { download, isDecrypted: false }
   }
+}
+
+/** Downloads files as one archive, with their names below `folder`. Nothing is saved after an error. */
+export async function downloadZip(
+  session: LockerSession,
+  files: readonly FileEntry[],
+  folder: string,
+  { signal, onProgress }: DownloadOptions,
+): Promise<DownloadOutcome> {
+  const { client, locker } = session
+  const total = files.reduce((sum, { size_bytes }) => sum + (size_bytes ?? 0), 0)
+  if (files.length > ZIP_FILES || total > ZIP_BYTES) throw new TooMuchForZip()
+  const name = `${basename(folder.replace(/\/$/, '')) || locker.locker_id}.zip`
+  const picker = globalThis as Partial<SavePicker>
+  const isLarge = total > IN_MEMORY_BYTES
+  if (isLarge && !picker.showSaveFilePicker) throw new TooMuchForZip()
+  const place = isLarge ? await picker.showSaveFilePicker?.({ suggestedName: name }).catch(() => null) : null
+  if (isLarge && !place) return 'cancelled'
+  const isOpening = hasOpeningKey(locker.locker_id)
+  let before = 0
+  const archive = zipStream(
+    files.map(({ filename, size_bytes, uploaded_at }) => ({
+      changedAt: new Date(uploaded_at ?? 0),
+      async open() {
+        const start = before
+        before += size_bytes ?? 0
+        const got = await client.get(locker, filename, {
+          signal,
+          onProgress: (done) => onProgress(start + done, total),
+        })
+        const opened = isOpening ? await openDownload(locker.locker_id, got) : { download: got, isDecrypted: false }
+        const path = filename.slice(folder.length)
+        return { name: opened.isDecrypted ? plainName(path) : path, stream: opened.download.stream }
+      },
+    })),
+  )
+  if (place) await archive.pipeTo(await place.createWritable(), { signal })
+  else saveFile(name, await new Response(archive).blob())
+  return 'saved'
+}
+
+/** Too many files, or too many bytes, for one archive in this browser. */
+export class TooMuchForZip extends Error {
+  override name = 'TooMuchForZip'
 }
 
 function follow(address: string, name: string): void {

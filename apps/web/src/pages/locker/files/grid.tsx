@@ -3,7 +3,7 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { texts as t } from '#texts/files'
-import type { Listing } from './listing.ts'
+import { type Listing, PAGE } from './listing.ts'
 import { EntryRow, type RowFacts } from './row.tsx'
 import { afterScroll, boxPx, type Geometry, rowsInSight, scrollFor, topShowing } from './scrolling.ts'
 import type { Selection } from './selection.ts'
@@ -172,7 +172,7 @@ export function FileGrid({ listing, selection, hidden, facts, onOpen, onDelete }
       aria-multiselectable="true"
       aria-busy={listing.state.value === 'loading'}
     >
-      <Head listing={listing} />
+      <Head listing={listing} selection={selection} />
       {/* biome-ignore lint/a11y/useSemanticElements: as above. */}
       <div class="files-box" role="rowgroup" ref={box} tabIndex={-1} onScroll={onScroll} onKeyDown={onKeyDown}>
         <div class="files-length" role="presentation" style={{ height: `${boxPx(geometry)}px` }}>
@@ -197,9 +197,11 @@ const COLUMNS: readonly { key: SortKey | 'hash' | 'statement'; isSortable: boole
   { key: 'changed', isSortable: true },
 ]
 
-function Head({ listing }: { listing: Listing }) {
+function Head({ listing, selection }: { listing: Listing; selection: Selection }) {
   const { key, isDescending } = listing.sorting.value
   const canSort = listing.canSort()
+  const rows = listing.rows.value
+  const isAllLoaded = listing.isCounted.value && rows <= PAGE
   const sortBy = (column: SortKey) => {
     listing.sorting.value = { key: column, isDescending: key === column && !isDescending }
   }
@@ -210,7 +212,19 @@ function Head({ listing }: { listing: Listing }) {
       <div role="row" class="files-row" aria-rowindex={1}>
         {/* biome-ignore lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive: part of the grid. */}
         <span role="columnheader" class="files-check">
-          <span class="quiet-text">{t.list.selected}</span>
+          {isAllLoaded ? (
+            <input
+              type="checkbox"
+              aria-label={t.selection.all}
+              checked={selection.entries.value.size >= rows}
+              onChange={(event) => {
+                if (event.currentTarget.checked) selection.range(listing, 0, rows - 1)
+                else selection.clear()
+              }}
+            />
+          ) : (
+            <span class="quiet-text">{t.list.selected}</span>
+          )}
         </span>
         {COLUMNS.map(({ key: column, isSortable }) => (
           // biome-ignore lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive: part of the grid.

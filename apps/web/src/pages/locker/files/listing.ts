@@ -204,7 +204,8 @@ export function createListing(read: ReadPage): Listing {
     const { key, isDescending } = sorting.value
     const of = `${version.value} ${isAllRead()} ${key} ${isDescending}`
     if (ordered?.of === of) return ordered
-    const isOther = isAllRead() && !isAsListed(sorting.value)
+    // The gateway lists folders among the files. A list of several pages stays so, because it is read page by page.
+    const isOther = isAllRead() && (starts.length === 1 || !isAsListed(sorting.value))
     const all = isOther ? starts.flatMap((_, index) => pages.get(index) ?? []) : null
     const sorted = all?.toSorted(orderBy(sorting.value)) ?? null
     const rowByName = new Map<string, number>()

@@ -16,13 +16,14 @@ export function isAsListed({ key, isDescending }: Sorting): boolean {
   return key === 'name' && !isDescending
 }
 
-/** Folders come first, except by name. */
+/** Folders come first. */
 export function orderBy({ key, isDescending }: Sorting): (a: Entry, b: Entry) => number {
   const sign = isDescending ? -1 : 1
   const byName = (a: Entry, b: Entry) => compareCodePoints(a.name, b.name)
-  if (key === 'name') return (a, b) => sign * byName(a, b)
   return (a, b) => {
-    if (a.kind !== 'file' || b.kind !== 'file') return a.kind === b.kind ? byName(a, b) : a.kind === 'folder' ? -1 : 1
+    if (a.kind !== b.kind) return a.kind === 'folder' ? -1 : 1
+    if (key === 'name') return sign * byName(a, b)
+    if (a.kind !== 'file' || b.kind !== 'file') return byName(a, b)
     const order =
       key === 'size'
         ? (a.file.size_bytes ?? -1) - (b.file.size_bytes ?? -1)

@@ -1,10 +1,13 @@
 // The upload panel: each file, and the total progress.
 
+import { useSignal } from '@preact/signals'
 import { NameTaken } from '@svc/sdk/errors'
+import { useId } from 'preact/hooks'
 import { common } from '#texts/common'
 import { texts as t } from '#texts/files'
 import { Button } from '../../../../ui/button.tsx'
 import { Filename, shortFilename } from '../../../../ui/filename.tsx'
+import { Icon } from '../../../../ui/icons.tsx'
 import { Progress } from '../../../../ui/progress.tsx'
 import { explainFileError } from '../problems.ts'
 import type { Uploads } from './queue.ts'
@@ -12,6 +15,9 @@ import type { Upload } from './upload-list.ts'
 
 /** The number of rows; further uploads are only counted. */
 const SHOWN = 50
+
+/** The open list would cover the files there. */
+const PHONE = '(max-width: 720px)'
 
 interface PanelProps {
   uploads: Uploads
@@ -21,14 +27,31 @@ interface PanelProps {
 
 export function UploadPanel({ uploads, onNameTaken }: PanelProps) {
   void uploads.version.value
+  /** Null until the user folds or unfolds the list. */
+  const choice = useSignal<boolean | null>(null)
+  const id = useId()
   const totals = uploads.totals()
   if (totals.files === 0) return null
   const { files, doneFiles, failedFiles, bytes, doneBytes, isActive, isPaused } = totals
+  const isOpen = choice.value ?? (doneFiles < files && !matchMedia(PHONE).matches)
   return (
     <section class="card uploads" aria-label={t.uploads.title}>
       <div class="card-head">
         <h2>{t.uploads.title}</h2>
         <div class="row">
+          <button
+            type="button"
+            class="button button-quiet"
+            aria-expanded={isOpen}
+            aria-controls={id}
+            aria-label={t.uploads.fold(isOpen)}
+            title={t.uploads.fold(isOpen)}
+            onClick={() => {
+              choice.value = !isOpen
+            }}
+          >
+            <Icon name={isOpen ? 'less' : 'more'} />
+          </button>
           {isActive && <Button onClick={uploads.pauseAll}>{t.uploads.pauseAll}</Button>}
           {isPaused && (
             <Button kind="primary" onClick={uploads.continueAll}>
@@ -48,7 +71,7 @@ export function UploadPanel({ uploads, onNameTaken }: PanelProps) {
         {isActive ? '' : t.uploads.summary(doneFiles, failedFiles)}
       </p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
-      <ul class="upload-rows" tabIndex={0} aria-label={t.uploads.list}>
+      <ul id={id} class="upload-rows" tabIndex={0} aria-label={t.uploads.list} hidden={!isOpen}>
         {uploads.first(SHOWN).map((upload) => (
           <UploadRow key={upload.filename} upload={upload} uploads={uploads} onNameTaken={onNameTaken} />
         ))}
