@@ -9,7 +9,7 @@ import { ServiceError } from '@svc/service/service-error'
 import type { Context } from '../../context.ts'
 import type { DeclaredPage } from '../../pages/built-pages.ts'
 import { discoveryDocument } from '../discovery.ts'
-import { redirectToShared } from '../shares/visit-share.ts'
+import { notIndexed, redirectToShared } from '../shares/visit-share.ts'
 import { assetAnswer, downloadAnswer, prefersHtml, showPage, textAnswer } from './answers.ts'
 
 export function pageRoutes(service: Service, context: Context): void {
@@ -24,7 +24,9 @@ export function pageRoutes(service: Service, context: Context): void {
   const sharePage = pages?.pages.find(({ path }) => path === openShare.path)
   const showShared = pages && sharePage && showPage(pages.html, policyOf(sharePage, storageOrigins))
   serve(service, openShare, ({ params, wire }) =>
-    showShared && prefersHtml(wire.headers.accept) ? showShared(wire) : redirectToShared(context, params.share_id),
+    showShared && prefersHtml(wire.headers.accept)
+      ? notIndexed(showShared(wire))
+      : redirectToShared(context, params.share_id),
   )
   if (!show) return
   const declared: readonly string[] = [info.home.path, info.docs.path, openShare.path]
