@@ -3,12 +3,13 @@
 import { readFileSync } from 'node:fs'
 import { createShare, endShare } from '@svc/api/shares'
 import { seedLocker } from '@svc/devnet/services/seed-lockers'
+import { toBase58 } from '@svc/protocol/bytes'
 import { createClient } from '@svc/sdk'
 import { signerFromSolanaKeypair } from '@svc/sdk/signers'
 import type { Page } from 'playwright'
 import { beforeAll, expect, it } from 'vitest'
 import { useSite } from './site.ts'
-import { click, expectCalm, expectGoodLooks, fixture, visit } from './visit.ts'
+import { click, expectCalm, expectGoodLooks, fixture, useKey, visit } from './visit.ts'
 
 const utf8 = (text: string) => new TextEncoder().encode(text)
 /** The compressed size of a first visit; viewers and the verifier are loaded later. */
@@ -147,7 +148,7 @@ it('ADD-61 a shared folder lists its files, and opens, previews and downloads ea
   const { page, expectNoLocker } = await visitShare(path)
   await page.getByRole('heading', { level: 1, name: 'trip' }).waitFor()
   await page.getByText('7 files').waitFor()
-  await page.getByText('The newest statement of the sender includes all of these files.').waitFor()
+  await page.getByText('The gateway reports that the newest statement includes all of these files.').waitFor()
   await expectGoodLooks(page, 'share-folder')
   const list = page.getByRole('list', { name: 'Files of this folder' })
   const pdf = await saved(page, () => list.getByRole('link', { name: 'Download report.pdf' }).click())
@@ -251,6 +252,35 @@ it('ADD-61 a share that has ended, is unknown or taken down, or lost its file, n
   await page.unroute('**/v1/shares/**')
   await click(page, 'Try again')
   await heading('The file is no longer here')
+})
+
+it('ADD-61 ADD-62 the owner shares a file on the locker page; the recipient checks it until the owner ends the share', async () => {
+  const { page: own } = await visit(site, `/locker/${locker.locker_id}#files/trip`, {})
+  await useKey(own, toBase58(Uint8Array.from(site.keypair)))
+  await own.getByRole('row').getByRole('button', { name: 'page.html', exact: true }).click()
+  await click(own, 'Share')
+  await own.getByLabel('Label').fill('for Grace')
+  await click(own, 'Create a share')
+  const url = (await own.getByRole('dialog').locator('code').textContent())!
+  await click(own, 'Close')
+
+  const { page, expectNoLocker } = await visitShare(url.slice(site.url.length))
+  await page.locator('.hljs-tag').first().waitFor()
+  const file = await saved(page, () => page.getByRole('link', { name: 'Download', exact: true }).click())
+  expect(file.bytes.equals(fixture('page.html'))).toBe(true)
+  await click(page, 'Verify it here')
+  await verdict(page).getByText('Your files are the listed ones').waitFor()
+  await expectNoLocker()
+  expectCalm(page)
+
+  await own.getByRole('tab', { name: 'Access' }).click()
+  const entry = own.getByRole('listitem').filter({ hasText: 'for Grace' })
+  await entry.getByRole('button', { name: 'End: Share trip/page.html' }).click()
+  await own.getByRole('dialog').getByRole('button', { name: 'End', exact: true }).click()
+  await expect.poll(() => entry.count()).toBe(0)
+  await page.reload()
+  await page.getByRole('heading', { name: 'This share has ended, or its address is wrong' }).waitFor()
+  expectCalm(own)
 })
 
 it('T-61 ADD-61 works under a prefix', async () => {

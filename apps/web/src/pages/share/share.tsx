@@ -45,6 +45,7 @@ function OneShare({ id }: { id: string }) {
   }, [value])
   return (
     <div class="wide view share">
+      {value.state !== 'ready' && <h1>{t.heading}</h1>}
       {value.state === 'loading' && <Loading label={t.loading} />}
       {value.state === 'failed' && <ShareProblemState problem={value.problem} retry={open} />}
       {value.state === 'ready' &&

@@ -23,8 +23,8 @@ export const texts = {
     shownSoFar: (files: number) => `The first ${common.counted(files, 'file')}`,
     more: 'Show more',
     empty: { title: 'This folder is empty', text: 'The sender may add files to it later.' },
-    attested: 'The newest statement of the sender includes all of these files.',
-    notAttested: 'Some of these files are newer than the newest statement of the sender. Open a file to check it.',
+    attested: 'The gateway reports that the newest statement includes all of these files.',
+    notAttested: 'Some of these files are newer than the newest statement. Open a file to check it.',
   },
 
   encrypted: {
