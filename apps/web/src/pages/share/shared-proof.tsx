@@ -64,7 +64,10 @@ export function SharedProof({ id, attested, file, hash }: SharedProofProps) {
                 {texts.check.noProof}. {t.noneText}
               </p>
             )}
-            <p class="field-hint">{t.saveText}</p>
+            <p class="field-hint">
+              {hash.value === null && `${t.reads(file.size)} `}
+              {t.saveText}
+            </p>
             {checks.value > 0 && <Lazy key={checks.value} load={loadCheck} props={{ path, file, hash }} />}
           </>
         )}

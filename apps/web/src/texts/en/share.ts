@@ -45,6 +45,7 @@ export const texts = {
     save: 'Download the proof',
     saveText: 'The proof has the full name of the file in its storage. It opens no other file.',
     check: 'Verify it here',
+    reads: (size: number) => `Verifying reads the whole file (${common.bytes(size)}).`,
     checking: 'Reading the file',
     again: 'Verify again',
     filename: (name: string) => `${name}.proof.json`,
