@@ -28,7 +28,7 @@ const pasteKey = async (page: Page, name: string, { keypair } = site) => {
 const READY: [name: string, path: string, ready: (page: Page) => Promise<void>][] = [
   ['welcome', '/', readyWelcome],
   ['api', '/docs', (page) => page.getByRole('heading', { name: 'Quick start' }).waitFor()],
-  ['operation', '/docs#createFile', (page) => page.getByRole('heading', { name: /Name a file/ }).waitFor()],
+  ['operation', '/docs#createFile', (page) => page.getByRole('heading', { name: /Create a file entry/ }).waitFor()],
 ]
 
 describe('every page', () => {
