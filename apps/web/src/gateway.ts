@@ -10,11 +10,14 @@ export class RequestFailed extends Error {
   /** 0 without an answer. */
   readonly status: number
   readonly hint: string | null
+  /** Null without an error of the gateway. */
+  readonly code: string | null
 
-  constructor(status: number, message: string, hint: string | null = null) {
+  constructor(status: number, message: string, hint: string | null = null, code: string | null = null) {
     super(message)
     this.status = status
     this.hint = hint
+    this.code = code
   }
 }
 
@@ -35,8 +38,8 @@ export async function fetchAnswer(path: string, init: RequestInit): Promise<Resp
   })
   if (response.ok) return response
   const body: unknown = await response.json().catch(() => null)
-  const { message = response.statusText, hint = null } = (body ?? {}) as Partial<ErrorBody>
-  throw new RequestFailed(response.status, message, hint)
+  const { message = response.statusText, hint = null, error = null } = (body ?? {}) as Partial<ErrorBody>
+  throw new RequestFailed(response.status, message, hint, error)
 }
 
 /** A loaded value, or the reason why it is missing. */

@@ -57,6 +57,7 @@ export const ROUTES: readonly Route[] = [
   { path: '/verify', ...VERIFY },
   { path: '/verify/{receipt_id}', ...VERIFY },
   { path: '/view/{receipt_id}/{+filename}', policy: VIEW_POLICY, load: () => import('./pages/view/view.tsx') },
+  { path: '/s/{share_id}', policy: VIEW_POLICY, load: () => import('./pages/share/share.tsx') },
   { path: '/log', load: () => import('./pages/log/log.tsx') },
   { path: '/agent', policy: AGENT_POLICY, load: () => import('./pages/agent/agent.tsx') },
   { path: '/docs', load: () => import('./pages/api/api.tsx') },

@@ -3,12 +3,11 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { listShares } from '@svc/api/shares'
 import { seedManyFiles } from '@svc/devnet/services/seed-bulk'
 import { seedLocker } from '@svc/devnet/services/seed-lockers'
 import { writable } from '@svc/devnet/writable'
 import { toBase58 } from '@svc/protocol/bytes'
-import { ed25519PublicKey } from '@svc/protocol/keys'
-import { readToken } from '@svc/protocol/short-url'
 import { createClient } from '@svc/sdk'
 import { decryptedDownload, encrypted, identityKey, newIdentity } from '@svc/sdk/encryption'
 import { signerFromSolanaKeypair } from '@svc/sdk/signers'
@@ -368,29 +367,47 @@ describe('the list', () => {
 })
 
 describe('a file', () => {
-  it('SHORT-05 SHORT-07 is shared for a limited time by a link and a QR code, which open it for anyone', async () => {
-    const testbed = await newLocker({ 'shared.txt': 'for you' })
+  it('ADD-61 SHORT-07 is shared by a link and a QR code, or by the public link of the whole locker', async () => {
+    const testbed = await newLocker({ 'docs/shared.txt': 'for you', 'docs/other.txt': 'not for you' })
     const { page } = await visitFiles(testbed)
+    await nameButton(page, 'docs').click()
     await nameButton(page, 'shared.txt').click()
     await dialog(page).getByText('for you').waitFor()
     await expectGoodLooks(page, 'files-details')
     await click(page, 'Share')
-    await page.getByLabel('The link works for').selectOption('15 minutes')
-    await click(page, 'Create a link')
-    await page.getByRole('img', { name: 'The link as a QR code' }).waitFor()
+    await dialog(page)
+      .getByText('Anyone with the address can open this file, and nothing else in the locker.')
+      .waitFor()
+    expect(await page.getByLabel('The share works for').inputValue()).toBe('168')
+    await page.getByLabel('The share works for').selectOption('1 day')
+    await page.getByLabel('Label').fill('for Ada')
+    await click(page, 'Create a share')
+    await page.getByRole('img', { name: 'The address as a QR code' }).waitFor()
     await expectGoodLooks(page, 'files-share')
     const url = (await dialog(page).locator('code').textContent())!
+    expect(url).toMatch(`${site.url}/s/`)
     expect(await (await fetch(url)).text()).toBe('for you')
-    const key = ed25519PublicKey(site.gateway.context.signers.shortUrl.publicKey)!
-    const { method, expires } = readToken(url.slice(url.lastIndexOf('/') + 1), key)!
-    expect([method, Math.ceil((expires - Date.now() / 1000) / 60)]).toEqual(['GET', expect.toBeOneOf([14, 15])])
-    const forever = { label: 'as long as the public link of the locker is open' }
-    await page.getByLabel('The link works for').selectOption(forever)
-    await page.getByText('Anyone with this link can open every file in the locker. Once the locker is').waitFor()
-    await click(page, 'Create a link')
-    expect(await dialog(page).locator('code').textContent()).toBe(
-      `${site.url}/view/${testbed.locker.receipt_id}/shared.txt`,
+    await page.getByText('Use the public link of the locker instead').click()
+    await dialog(page).getByText('it opens every file of the locker').waitFor()
+    await click(page, 'Show the public link')
+    await page.getByText(`${site.url}/view/${testbed.locker.receipt_id}/docs/shared.txt`).waitFor()
+    await expectGoodLooks(page, 'files-share-public')
+    await click(page, 'Close')
+
+    await click(page, 'Share this folder')
+    await dialog(page).getByText('every file in this folder, including files that you add later').waitFor()
+    await page.getByLabel('The share works for').selectOption('until you end it')
+    await dialog(page).getByRole('textbox').press('Enter')
+    await page.getByText('It works until you end it.').waitFor()
+    const { body } = await testbed.client.call(listShares, { params: { locker_id: testbed.locker.locker_id } })
+    const hours = body.shares.map(
+      (share) => share.expires_at && Date.parse(share.expires_at) - Date.parse(share.created_at),
     )
+    expect(hours).toEqual([86_400_000, null])
+    expect(body.shares).toMatchObject([
+      { path: 'docs/shared.txt', label: 'for Ada' },
+      { path: 'docs/', label: null },
+    ])
     expectCalm(page)
   })
 

@@ -47,9 +47,9 @@ it('PAY-01 LOCK-02 a customer buys, adds files, attests and shares; anyone can c
   await click(page, 'sum.txt')
   await dialog.getByText('the sum is 42').waitFor()
   await click(page, 'Share')
-  await page.getByLabel('The link works for').selectOption('15 minutes')
-  await click(page, 'Create a link')
-  await page.getByRole('img', { name: 'The link as a QR code' }).waitFor()
+  await page.getByLabel('The share works for').selectOption('1 hour')
+  await click(page, 'Create a share')
+  await page.getByRole('img', { name: 'The address as a QR code' }).waitFor()
   const link = (await dialog.locator('code').textContent()) as string
   expectCalm(page, 402) // A quote.
 

@@ -11,7 +11,7 @@ import { ServiceError } from '@svc/service/service-error'
 import type { Context } from '../../context.ts'
 import type { DeclaredPage } from '../../pages/built-pages.ts'
 import { discoveryDocument } from '../discovery.ts'
-import { redirectToShared } from '../shares/visit-share.ts'
+import { notIndexed, redirectToShared } from '../shares/visit-share.ts'
 import { assetAnswer, downloadAnswer, prefersHtml, showPage, textAnswer } from './answers.ts'
 
 export function pageRoutes(service: Service, context: Context): void {
@@ -32,7 +32,7 @@ export function pageRoutes(service: Service, context: Context): void {
   const sharePage = pages?.pages.find(({ path }) => path === openShare.path)
   const showShared = pages && sharePage && showPage(pages.html, policyOf(sharePage, storageOrigins))
   serve(service, openShare, ({ params, wire }) =>
-    showShared && wantsPage(wire) ? showShared(wire) : redirectToShared(context, params.share_id),
+    showShared && wantsPage(wire) ? notIndexed(showShared(wire)) : redirectToShared(context, params.share_id),
   )
   if (!show) return
   const declared: readonly string[] = [info.home, info.docs, errorList, errorExplained, openShare].map(

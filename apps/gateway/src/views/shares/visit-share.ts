@@ -5,6 +5,11 @@ import { TOKEN_HEADERS } from '../../adapters/http/file-headers.ts'
 import { isFolder, nameOf, requireShare } from '../../adapters/http/shares/find-share.ts'
 import type { Context } from '../../context.ts'
 
+/** Search engines must neither list the address of a share nor follow what it opens. */
+export function notIndexed({ status, headers, body }: Bytes): Bytes {
+  return new Bytes(status, { ...headers, 'x-robots-tag': 'noindex, nofollow' }, body)
+}
+
 /** Redirects to the bytes of a file or to the list of a folder, relative to `/s/{id}`, so under any prefix. */
 export async function redirectToShared(context: Context, id: string): Promise<Bytes> {
   const { share } = await requireShare(context, id)

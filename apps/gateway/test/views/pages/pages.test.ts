@@ -119,7 +119,11 @@ describe('pages', () => {
     const page = await get('/s/AAAAAAAAAAAAAAAAAAAAAA', { accept: BROWSER })
     expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('src="../assets/index-1.js"')])
     expect(page.headers.get('content-security-policy')).toContain("media-src 'self'")
-    expect([page.headers.get('vary'), page.headers.get('referrer-policy')]).toEqual(['accept', 'no-referrer'])
+    expect(['vary', 'referrer-policy', 'x-robots-tag'].map((name) => page.headers.get(name))).toEqual([
+      'accept',
+      'no-referrer',
+      'noindex, nofollow',
+    ])
     const program = await get('/s/AAAAAAAAAAAAAAAAAAAAAA', { accept: '*/*' })
     expect([program.status, ((await program.json()) as { error: string }).error]).toEqual([404, 'SHARE_NOT_FOUND'])
   })

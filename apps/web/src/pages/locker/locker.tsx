@@ -6,6 +6,7 @@ import { texts as frame } from '#texts/frame'
 import { texts as t } from '#texts/locker'
 import { nameOf } from '../../ui/locker-name.ts'
 import { Tabs } from '../../ui/tabs.tsx'
+import { Access } from './access/access.tsx'
 import { Files } from './files/files.tsx'
 import { LockerHeader } from './header.tsx'
 import { OwnerDialog } from './owner-dialog.tsx'
@@ -17,7 +18,7 @@ import { Unlocking } from './unlocking.tsx'
 import { Usage } from './usage.tsx'
 import './locker.css'
 
-const TABS = ['files', 'proof', 'people', 'usage', 'settings'] as const
+const TABS = ['files', 'proof', 'people', 'access', 'usage', 'settings'] as const
 
 export default function LockerPage({ params }: { params: Readonly<Record<string, string>> }) {
   const id = params.locker_id ?? ''
@@ -79,6 +80,7 @@ function LockerTabs({ session, onSession }: LockerTabsProps) {
     files: <Files session={session} />,
     proof: <Proof session={session} />,
     people: <People session={session} onLock={() => onSession(null)} />,
+    access: <Access session={session} onLock={() => onSession(null)} />,
     usage: <Usage session={session} />,
     settings: <Settings session={session} onSession={onSession} />,
   }

@@ -1,4 +1,4 @@
-// The key of this browser, revoking links and uploads, and facts of the locker.
+// The key of this browser, and facts of the locker.
 
 import { useSignal } from '@preact/signals'
 import { printable } from '@svc/verifier/untrusted'
@@ -30,7 +30,6 @@ export function Settings({ session, onSession }: SettingsProps) {
   return (
     <div class="stack">
       <ThisBrowser session={session} onSession={onSession} />
-      <Access session={session} />
       <ProgramKeys session={session} />
       <About session={session} />
     </div>
@@ -121,42 +120,6 @@ function ThisBrowser({ session, onSession }: SettingsProps) {
           onAnswer={(isSure) => {
             isForgetting.value = false
             if (isSure) void forget()
-          }}
-        />
-      )}
-    </Card>
-  )
-}
-
-function Access({ session }: { session: LockerSession }) {
-  const isAsking = useSignal(false)
-  const { isBusy, problem, run } = useAction()
-  const revoke = () =>
-    run(async () => {
-      const owner = await session.asOwner()
-      if (!owner) return
-      await owner.client.revokeAccess(session.locker)
-      toast(t.revoked)
-    })
-  return (
-    <Card title={t.access}>
-      <div class="stack">
-        <p class="soft">{t.revokeText}</p>
-        <div class="row">
-          <Button busy={isBusy} onClick={() => (isAsking.value = true)}>
-            {t.revoke}
-          </Button>
-        </div>
-        {problem && <ProblemNote problem={problem} />}
-      </div>
-      {isAsking.value && (
-        <Confirm
-          title={t.revokeTitle}
-          text={t.revokeText}
-          action={t.revoke}
-          onAnswer={(isSure) => {
-            isAsking.value = false
-            if (isSure) void revoke()
           }}
         />
       )}

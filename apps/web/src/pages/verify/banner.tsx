@@ -143,7 +143,8 @@ interface VerdictProps {
   children: ComponentChildren
 }
 
-function Verdict({ kind, icon, title, children }: VerdictProps) {
+/** The sign, title and text of a verdict. */
+export function Verdict({ kind, icon, title, children }: VerdictProps) {
   return (
     <section class={`verdict verdict-${kind}`} aria-label={title}>
       <span class="verdict-sign">

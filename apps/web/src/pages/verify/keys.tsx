@@ -3,9 +3,9 @@ import { useEffect } from 'preact/hooks'
 import { texts } from '#texts/verify'
 import { Button } from '../../ui/button.tsx'
 import { Field } from '../../ui/field.tsx'
-import type { Checking, Pins } from './checking.ts'
+import type { Checking } from './checking.ts'
 import { MorePins } from './more-pins.tsx'
-import { forget, type RememberedKeys, remember, remembered } from './pins.ts'
+import { forget, type RememberedKeys, readKeys, remember, remembered } from './pins.ts'
 import { Name } from './shown.tsx'
 import { StepCard } from './step.tsx'
 import type { CheckedBundle } from './worker/messages.ts'
@@ -23,7 +23,7 @@ export function KeysCard({ checking, bundle }: { checking: Checking; bundle: Che
 
   // Other keys change the facts.
   useEffect(() => {
-    void readAll(checking, all).then(({ keys, listed }) => {
+    void readKeys(checking.worker, all).then(({ keys, listed }) => {
       const { pins } = checking
       if (JSON.stringify([keys, listed]) !== JSON.stringify([pins.value.keys, pins.value.listed]))
         void checking.pin({ ...pins.value, keys, listed })
@@ -65,23 +65,6 @@ export function KeysCard({ checking, bundle }: { checking: Checking; bundle: Che
       </div>
     </StepCard>
   )
-}
-
-/** Reads all remembered keys. Unreadable ones are left out, but stay in the list, where they can be removed. */
-async function readAll(checking: Checking, all: readonly RememberedKeys[]): Promise<Pick<Pins, 'keys' | 'listed'>> {
-  const read = await Promise.all(all.map(({ text }) => checking.worker.call('readKeys', text)))
-  const good = read.filter((keys) => keys.ok)
-  return {
-    keys: good.flatMap(({ keys }) => keys),
-    listed: {
-      changes: {
-        endorsements: good.flatMap(({ changes }) => changes.endorsements),
-        revocations: good.flatMap(({ changes }) => changes.revocations),
-      },
-      recovery: good.flatMap(({ recovery }) => recovery),
-      logs: good.flatMap(({ logs }) => logs),
-    },
-  }
 }
 
 function PinnedRow(props: { keys: RememberedKeys; isRemembered: boolean; remove: () => void }) {

@@ -2,6 +2,8 @@
 // leave the browser.
 
 import { signal } from '@preact/signals'
+import type { Pins } from './checking.ts'
+import type { CheckWorker } from './worker/start.ts'
 
 export interface RememberedKeys {
   label: string
@@ -21,6 +23,26 @@ export function remember(keys: RememberedKeys): boolean {
 
 export function forget(keys: RememberedKeys): void {
   store(stored().filter(({ text }) => text !== keys.text))
+}
+
+/** Reads all keys. Unreadable ones are left out, but stay in the list, where they can be removed. */
+export async function readKeys(
+  worker: CheckWorker,
+  all: readonly RememberedKeys[],
+): Promise<Pick<Pins, 'keys' | 'listed'>> {
+  const read = await Promise.all(all.map(({ text }) => worker.call('readKeys', text)))
+  const good = read.filter((keys) => keys.ok)
+  return {
+    keys: good.flatMap(({ keys }) => keys),
+    listed: {
+      changes: {
+        endorsements: good.flatMap(({ changes }) => changes.endorsements),
+        revocations: good.flatMap(({ changes }) => changes.revocations),
+      },
+      recovery: good.flatMap(({ recovery }) => recovery),
+      logs: good.flatMap(({ logs }) => logs),
+    },
+  }
 }
 
 function store(all: readonly RememberedKeys[]): boolean {

@@ -19,7 +19,12 @@ import { TextFile } from './text.tsx'
 
 const loadPdf = () => import('./pdf.tsx')
 
-export function Content(props: ContentProps) {
+interface Props extends ContentProps {
+  /** What to show for an encrypted file; by default how its owner opens it. */
+  encrypted?: ComponentChildren
+}
+
+export function Content({ encrypted, ...props }: Props) {
   const { file } = props
   const { kind, imageType, charset = 'utf-8', isDisguised } = useMemo(() => recognize(file), [file])
   const text = <TextFile {...props} charset={charset} />
@@ -27,7 +32,7 @@ export function Content(props: ContentProps) {
     <>
       {isDisguised && <p class="view-note view-warning">{t.disguised}</p>}
       {kind === 'empty' && <Empty title={t.empty.title} text={t.empty.text} />}
-      {kind === 'encrypted' && <Encrypted file={file} />}
+      {kind === 'encrypted' && (encrypted ?? <Encrypted file={file} />)}
       {kind === 'image' && <Picture {...props} type={imageType as string} />}
       {kind === 'svg' && <Drawing file={file} source={text} />}
       {kind === 'pdf' && <Lazy load={loadPdf} props={props} />}

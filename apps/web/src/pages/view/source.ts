@@ -54,8 +54,7 @@ export function encodedName(filename: string): string {
   return filename.split('/').map(encodeURIComponent).join('/')
 }
 
-export async function openFile(id: string, filename: string, signal: AbortSignal): Promise<OpenedFile> {
-  const url = publicFileUrl(id, filename)
+export async function openFile(url: string, filename: string, signal: AbortSignal): Promise<OpenedFile> {
   const response = await request(url, { range: `bytes=0-${FIRST_BYTES - 1}` }, signal)
   // An empty file has no range; its metadata needs another request.
   if (response.status === 416 && response.headers.get('content-range') === 'bytes */0')
@@ -189,6 +188,7 @@ async function firstBytes(response: Response, max: number): Promise<Uint8Array> 
 }
 
 const PROBLEMS: Readonly<Record<string, ProblemKind>> = {
+  SHARE_NOT_FOUND: 'link',
   receipt_not_found: 'link',
   locker_not_found: 'link',
   receipt_is_renewal: 'link',

@@ -13,7 +13,7 @@ import { About } from './about.tsx'
 import { Content } from './content.tsx'
 import { Problem } from './problem.tsx'
 import { Proof } from './proof.tsx'
-import { encodedName, hashBytes, type OpenedFile, openFile, type ReadFailed } from './source.ts'
+import { encodedName, hashBytes, type OpenedFile, openFile, publicFileUrl, type ReadFailed } from './source.ts'
 import { isUploadId, Upload } from './upload.tsx'
 import './view.css'
 
@@ -34,7 +34,7 @@ function FilePage({ id, filename }: { id: string; filename: string }) {
     running.value = mine
     hash.value = null
     opening.value = { state: 'loading' }
-    openFile(id, filename, mine.signal).then(
+    openFile(publicFileUrl(id, filename), filename, mine.signal).then(
       (file) => {
         opening.value = { state: 'ready', file }
       },

@@ -1,7 +1,5 @@
 import { common } from './common.ts'
 
-const TIME = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' })
-
 const files = (number: number) => common.counted(number, 'file')
 const entries = (number: number) => common.counted(number, 'entry', 'entries')
 
@@ -216,30 +214,6 @@ export const texts = {
     encrypted: 'The file is encrypted.',
     notAnImage: 'The browser cannot show this picture.',
     notText: 'This is not text.',
-  },
-  share: {
-    title: 'Share a file',
-    expires: 'The link works for',
-    minutes: (minutes: number) =>
-      minutes < 60
-        ? `${minutes} minutes`
-        : minutes === 60
-          ? '1 hour'
-          : minutes === 1440
-            ? '1 day'
-            : `${minutes / 60} hours`,
-    public: 'as long as the public link of the locker is open',
-    hint: 'Anyone with the link can open this file until then. Closing the public link does not end it; “End them all” under “Settings” does.',
-    encrypted: 'The file is encrypted: readers also need the key.',
-    make: 'Create a link',
-    link: 'the link',
-    qr: 'The link as a QR code',
-    until: (time: number) => `It works until ${TIME.format(time)}.`,
-    endless: 'It works until the public link is replaced or closed.',
-    closed: {
-      title: 'The public link of this locker is closed',
-      text: 'Open it under “People”, or share for a limited time.',
-    },
   },
   rename: {
     title: 'Rename a file',

@@ -23,6 +23,7 @@ import { explainFileError } from './problems.ts'
 import { RenameDialog } from './rename.tsx'
 import type { RowFacts } from './row.tsx'
 import { ShareDialog } from './share.tsx'
+import { ShareFolder } from './share-folder.tsx'
 import type { Entry } from './sorting.ts'
 import { ConflictDialog } from './uploads/conflict-dialog.tsx'
 import type { Chosen } from './uploads/dropped.ts'
@@ -191,6 +192,7 @@ export function FileBrowser({ session }: { session: LockerSession }) {
             else open.value = { what: 'key', purpose: 'encrypt', afterwards: null }
           }}
         />
+        <ShareFolder session={session} folder={folder.value} selection={selection} />
         <UnreadableNote paths={unreadable} />
         <Unfinished
           lockerId={lockerId}
@@ -247,7 +249,7 @@ export function FileBrowser({ session }: { session: LockerSession }) {
         />
       )}
       {open.value?.what === 'share' && (
-        <ShareDialog session={session} file={open.value.entry.file} onClose={() => closeIf('share')} />
+        <ShareDialog session={session} path={open.value.entry.name} onClose={() => closeIf('share')} />
       )}
       {open.value?.what === 'rename' && (
         <RenameDialog

@@ -118,8 +118,8 @@ function follow(address: string, name: string): void {
 }
 
 /** A short URL on this page's own host: only the token of the gateway's address is used. */
-export async function shortUrl(client: Client, locker_id: string, filename: string, ttl_min = 30): Promise<string> {
-  const { body } = await client.call(fileUrls, { params: { locker_id }, body: { filenames: [filename], ttl_min } })
+async function shortUrl(client: Client, locker_id: string, filename: string): Promise<string> {
+  const { body } = await client.call(fileUrls, { params: { locker_id }, body: { filenames: [filename], ttl_min: 30 } })
   const token = /\/f\/([A-Za-z0-9_.~-]+)$/.exec(body.urls[0]?.download_url ?? '')?.[1]
   if (!token) throw new NoBytes()
   return urlOf(`/f/${token}`)

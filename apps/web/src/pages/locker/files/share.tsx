@@ -1,107 +1,116 @@
-// A link to a file for anyone who has it: for a limited time, or through the public link of the locker.
+// Shares a file or a folder with anyone who has the address of the share. The public link of the locker is offered
+// separately, because it opens every file.
 
 import { useSignal } from '@preact/signals'
-import type { FileEntry } from '@svc/api/file-entries'
+import { createShare, DEFAULT_SHARE_HOURS, type Share } from '@svc/api/shares'
 import { ENCRYPTED_ENDING } from '@svc/sdk'
 import { encode } from 'uqr'
-import { texts as t } from '#texts/files'
 import { texts as locker } from '#texts/locker'
+import { texts } from '#texts/sharing'
 import { urlOf } from '../../../address.ts'
 import { Button } from '../../../ui/button.tsx'
 import { Copyable } from '../../../ui/copy.tsx'
 import { Dialog } from '../../../ui/dialog.tsx'
 import { Field } from '../../../ui/field.tsx'
 import { Filename } from '../../../ui/filename.tsx'
-import { type Problem, ProblemNote } from '../../../ui/problems.tsx'
+import { ProblemNote, useAction } from '../../../ui/problems.tsx'
 import type { LockerSession } from '../session.ts'
-import { shortUrl } from './download.ts'
 import { explainFileError } from './problems.ts'
 
-const MINUTES = [15, 60, 360, 1440]
-const PUBLIC = 'public'
+const t = texts.share
 
-interface Shared {
-  url: string
-  /** Null for the public link. */
-  until: number | null
+/** Null: until it is ended. */
+const HOURS = [1, 24, 168, 720, null]
+const MAX_LABEL = 64
+
+interface ShareProps {
+  session: LockerSession
+  /** The name of a file, or a folder with its final slash. */
+  path: string
+  onClose: () => void
 }
 
-export function ShareDialog({
-  session,
-  file,
-  onClose,
-}: {
-  session: LockerSession
-  file: FileEntry
-  onClose: () => void
-}) {
-  const choice = useSignal('60')
-  const shared = useSignal<Shared | null>(null)
-  const problem = useSignal<Problem | null>(null)
-  const isBusy = useSignal(false)
-  const make = async () => {
-    isBusy.value = true
-    problem.value = null
-    try {
-      shared.value = await (choice.value === PUBLIC
-        ? byPublicLink(session, file)
-        : forAWhile(session, file, Number(choice.value)))
-    } catch (error) {
-      problem.value = error instanceof LinkClosed ? { ...t.share.closed, code: null } : explainFileError(error)
-    }
-    isBusy.value = false
-  }
-  const { public_link, receipt_id } = session.facts.value
-  const isReplaced = !!public_link?.id && public_link.id !== receipt_id
-  const { openText, replacedText } = locker.people.link
-  const publicHint = isReplaced ? replacedText : openText
+export function ShareDialog({ session, path, onClose }: ShareProps) {
+  const kind = path.endsWith('/') ? 'folder' : 'file'
+  const hours = useSignal<number | null>(DEFAULT_SHARE_HOURS)
+  const label = useSignal('')
+  const shared = useSignal<Share | null>(null)
+  const { isBusy, problem, run } = useAction(explainFileError)
+  const make = () =>
+    run(async () => {
+      const { client, locker } = session
+      const named = label.value.trim()
+      const body = { path, expires_in_hours: hours.value, ...(named && { label: named }) }
+      shared.value = (await client.call(createShare, { params: { locker_id: locker.locker_id }, body })).body
+    })
   return (
-    <Dialog title={t.share.title} onClose={onClose}>
-      <div class="stack">
+    <Dialog title={t.title[kind]} onClose={onClose}>
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void make()
+        }}
+      >
         <p class="dialog-name">
-          <Filename name={file.filename} />
+          <Filename name={path} />
         </p>
-        <Field label={t.share.expires} hint={choice.value === PUBLIC ? publicHint : t.share.hint}>
+        <p>{t.opens[kind]}</p>
+        <Field label={t.expires} hint={session.kind === 'browser' ? t.byBrowser : t.byKey}>
           {(control) => (
             <select
               {...control}
-              value={choice.value}
-              onChange={(event) => {
-                choice.value = event.currentTarget.value
+              value={String(hours.value)}
+              onChange={({ currentTarget }) => {
+                hours.value = HOURS.find((choice) => String(choice) === currentTarget.value) ?? null
                 shared.value = null
               }}
             >
-              {MINUTES.map((minutes) => (
-                <option key={minutes} value={String(minutes)}>
-                  {t.share.minutes(minutes)}
+              {HOURS.map((choice) => (
+                <option key={choice} value={String(choice)}>
+                  {t.hours(choice)}
                 </option>
               ))}
-              <option value={PUBLIC}>{t.share.public}</option>
             </select>
           )}
         </Field>
-        {file.filename.endsWith(ENCRYPTED_ENDING) && <p class="note">{t.share.encrypted}</p>}
-        {problem.value && <ProblemNote problem={problem.value} />}
+        <Field label={t.label} hint={t.labelHint}>
+          {(control) => (
+            <input
+              {...control}
+              maxLength={MAX_LABEL}
+              autocomplete="off"
+              value={label.value}
+              onInput={({ currentTarget }) => {
+                label.value = currentTarget.value
+                shared.value = null
+              }}
+            />
+          )}
+        </Field>
+        {path.endsWith(ENCRYPTED_ENDING) && <p class="note">{t.encrypted}</p>}
+        {problem && <ProblemNote problem={problem} />}
         {shared.value ? (
-          <SharedLink {...shared.value} />
+          <Made share={shared.value} />
         ) : (
           <div class="row">
-            <Button kind="primary" busy={isBusy.value} onClick={() => void make()}>
-              {t.share.make}
+            <Button kind="primary" type="submit" busy={isBusy}>
+              {t.make}
             </Button>
           </div>
         )}
-      </div>
+      </form>
+      {kind === 'file' && <PublicLink session={session} filename={path} />}
     </Dialog>
   )
 }
 
-function SharedLink({ url, until }: Shared) {
+function Made({ share: { url, expires_at } }: { share: Share }) {
   return (
     <div class="stack shared-link" role="status">
-      <Copyable text={url} what={t.share.link} />
+      <Copyable text={url} what={t.link} />
       <QrCode text={url} />
-      <p>{until === null ? t.share.endless : t.share.until(until)}</p>
+      <p>{expires_at === null ? t.endless : t.until(expires_at)}</p>
     </div>
   )
 }
@@ -111,25 +120,44 @@ function QrCode({ text }: { text: string }) {
   const { data, size } = encode(text, { border: 2 })
   const path = data.flatMap((line, y) => line.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : []))).join('')
   return (
-    <svg class="qr" viewBox={`0 0 ${size} ${size}`} role="img" aria-label={t.share.qr} shape-rendering="crispEdges">
+    <svg class="qr" viewBox={`0 0 ${size} ${size}`} role="img" aria-label={t.qr} shape-rendering="crispEdges">
       <rect width={size} height={size} fill="#fff" />
       <path d={path} fill="#000" />
     </svg>
   )
 }
 
-async function forAWhile({ client, locker }: LockerSession, { filename }: FileEntry, minutes: number): Promise<Shared> {
-  return { url: await shortUrl(client, locker.locker_id, filename, minutes), until: Date.now() + minutes * 60_000 }
-}
-
-async function byPublicLink({ client, locker }: LockerSession, { filename }: FileEntry): Promise<Shared> {
-  const { id } = await client.publicLink(locker)
-  if (id === null) throw new LinkClosed()
-  return { url: viewerUrl(id, filename), until: null }
-}
-
-class LinkClosed extends Error {
-  override name = 'LinkClosed'
+function PublicLink({ session, filename }: { session: LockerSession; filename: string }) {
+  /** Null before it is known; `closed` if there is none. */
+  const link = useSignal<string | 'closed' | null>(null)
+  const { isBusy, problem, run } = useAction(explainFileError)
+  const { public_link, receipt_id } = session.facts.value
+  const isReplaced = !!public_link?.id && public_link.id !== receipt_id
+  const { openText, replacedText } = locker.people.link
+  const show = () =>
+    run(async () => {
+      const { id } = await session.client.publicLink(session.locker)
+      link.value = id === null ? 'closed' : viewerUrl(id, filename)
+    })
+  return (
+    <details class="public-link">
+      <summary>{t.public.title}</summary>
+      <div class="stack">
+        <p>{t.public.text}</p>
+        <p>{isReplaced ? replacedText : openText}</p>
+        {problem && <ProblemNote problem={problem} />}
+        {link.value === 'closed' && <ProblemNote problem={{ ...t.public.closed, code: null }} />}
+        {link.value === null && (
+          <div class="row">
+            <Button busy={isBusy} onClick={() => void show()}>
+              {t.public.show}
+            </Button>
+          </div>
+        )}
+        {link.value !== null && link.value !== 'closed' && <Copyable text={link.value} what={t.public.link} />}
+      </div>
+    </details>
+  )
 }
 
 /** The page that shows a file. */
