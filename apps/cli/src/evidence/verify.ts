@@ -11,7 +11,7 @@ import { type ChainReport, verifyChain } from '@svc/verifier/verify-chain'
 import type { Command } from 'commander'
 import { NotVerified, UsageError } from '../errors.ts'
 import { type Decrypt, type DecryptOptions, decryption, withDecryptOptions } from '../files/encryption.ts'
-import { excluderOf, type PatternOptions } from '../files/patterns.ts'
+import { excluderOf, isSystemFile, type PatternOptions, systemFilesText } from '../files/patterns.ts'
 import type { Host } from '../host.ts'
 import { listOption, repeatedOption } from '../options.ts'
 import { pairs } from '../output/table.ts'
@@ -54,10 +54,7 @@ export function add(program: Command, open: Open): void {
     .option('--dir <folder>', 'folder with the files, to compare with the list')
     .option('--allow-extra', 'with --dir: allow files that the bundle does not list')
     .addOption(
-      repeatedOption(
-        '--exclude <pattern>',
-        "with --dir: allow files like this that the bundle does not list: '.DS_Store'",
-      ),
+      repeatedOption('--exclude <pattern>', "with --dir: allow files like this that the bundle does not list: '*.tmp'"),
     )
     .addOption(
       repeatedOption(
@@ -153,7 +150,7 @@ async function requireValidOptions(paths: readonly string[], options: VerifyOpti
 }
 
 async function judge(
-  { host }: Session,
+  { host, output }: Session,
   paths: readonly string[],
   options: VerifyOptions,
   keys: GivenKeys,
@@ -162,7 +159,13 @@ async function judge(
   const { dir, rpc, allowExtra = false } = options
   const { pinnedKeys, listed, audience } = keys
   const domainTag = options.domainTag ?? keys.domainTag
-  const folder = dir === undefined ? null : folderSource(dir, { allowExtra, isExcluded: await excluderOf(options) })
+  const systemFiles = new Set<string>()
+  const isPatternOf = await excluderOf(options)
+  const isExcluded = (name: string) => {
+    if (isPatternOf(name) && isSystemFile(name)) systemFiles.add(name)
+    return isPatternOf(name)
+  }
+  const folder = dir === undefined ? null : folderSource(dir, { allowExtra, isExcluded })
   const given = {
     ...(await givenLogs(options)),
     pinnedKeys,
@@ -181,13 +184,18 @@ async function judge(
     const { verification, dsse } = await verifyFile(host, path, {
       ...given,
       ...(files && { files }),
-      onFiles: (some) => names.push(...some.slice(0, MOST_NAMES - names.length).map(({ filename }) => filename)),
+      onFiles(some) {
+        names.push(...some.slice(0, MOST_NAMES - names.length).map(({ filename }) => filename))
+        // Listed files are compared.
+        for (const { filename } of some) systemFiles.delete(filename)
+      },
     })
     host.signal.throwIfAborted()
     const facts = receipt && !verification.refused ? receiptFacts(receipt, verification) : null
     const decryption = decrypted && !verification.refused ? await decrypted.report() : null
     judged.push({ path, verification, names, receipt: facts, dsse, decryption })
   }
+  if (systemFiles.size > 0 && !allowExtra) output.note(systemFilesText(systemFiles.size))
   return judged
 }
 

@@ -2,7 +2,7 @@ import type { Price, Quote } from '@svc/api/purchases'
 import { amountText } from '@svc/sdk/money'
 import type { Command } from 'commander'
 import { Failure } from '../errors.ts'
-import { collect, secretsAt } from '../files/collect.ts'
+import { collect, leftOutText, secretsAt } from '../files/collect.ts'
 import { excludeOptions, includeOption, type PatternOptions } from '../files/patterns.ts'
 import { assetOption, followOption, MAX_UNITS, type OrderOptions, withOrderOptions } from '../options.ts'
 import { bytesText, counted } from '../output/quantities.ts'
@@ -52,10 +52,11 @@ interface Estimate {
 }
 
 async function estimateFor(session: Session, paths: readonly string[], options: QuoteOptions): Promise<Estimate> {
-  const { host, settings } = session
+  const { output, host, settings } = session
   const { provider } = options
   const isSecret = await secretsAt(keyFiles(host.env, settings.wallet))
-  const { files } = await collect(paths, { ...options, isSecret })
+  const { files, ...others } = await collect(paths, { ...options, isSecret })
+  for (const line of leftOutText(others)) output.note(line)
   const size_bytes = files.reduce((sum, { size }) => sum + size, 0)
   const query = { units: 1, ...(provider && { provider }) }
   const price = await (await session.client()).price({ query, signal: host.signal })

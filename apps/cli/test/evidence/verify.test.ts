@@ -289,7 +289,7 @@ describe('svc verify', () => {
   })
 
   it('CLI-02 allows extra files with --allow-extra, or those that --exclude matches', async () => {
-    const folder = await home.write('extra', { '.DS_Store': '', 'cache/x': '', extra: '' })
+    const folder = await home.write('extra', { '.hidden': '', 'cache/x': '', extra: '' })
     await home.write('', { ignore: 'cache/\n' })
     const countsWith = async (...more: string[]) =>
       jsonDocument<Verified>((await verify([bundle, '--dir', folder, '--json', ...more])).stdout).bundles[0].files
@@ -297,6 +297,14 @@ describe('svc verify', () => {
     expect(await countsWith('--allow-extra')).toMatchObject({ missing: v2.files.length, extra: 0 })
     const excluded = ['--exclude', '.*', '--exclude-from', home.path('ignore')]
     expect(await countsWith(...excluded)).toMatchObject({ extra: 1 })
+  })
+
+  it('CLI-02 skips system files of the folder, and says how many', async () => {
+    const { files } = CASES.find(({ given, file }) => file === 'v2.json' && given.files)!.given
+    const folder = await home.write('system', { ...files, '.DS_Store': '', 'sub/._x': '' })
+    const { stdout, stderr, exitCode } = await verify([pack('v2.json'), '--dir', folder])
+    expect([exitCode, stdout]).toEqual([0, includes(/^✓ files_match$/m)])
+    expect(stderr).toContain('2 system files skipped')
   })
 
   it('reads a bundle from standard input', async () => {

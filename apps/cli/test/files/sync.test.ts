@@ -55,6 +55,18 @@ describe('svc sync to the locker', () => {
     expect(proxy.seen.map(({ method }) => method)).toEqual(['GET'])
   })
 
+  it('ADD-23 skips system files and what .svcignore lists, both ways, and says how many', async () => {
+    await write({ a: '1', 'b.tmp': '2', '.DS_Store': '', 'sub/._c': '', 'sub/c': '3', '.svcignore': '*.tmp\n' })
+    const { stderr } = await ok('sync', work(), ':')
+    expect(stderr).toContain('2 system files skipped (.DS_Store, Thumbs.db, desktop.ini, ._*)')
+    expect(stderr).toContain('left out: b.tmp (excluded)')
+    expect(stderr).not.toContain('left out: .svcignore')
+    expect(await stored()).toEqual(['a', 'sub/c'])
+    expect((await ok('put', work())).stderr).toContain('2 system files skipped')
+    expect((await ok('sync', ':', work(), '--delete')).stderr).not.toContain('deleted')
+    expect(await found()).toEqual(['.DS_Store', '.svcignore', 'a', 'b.tmp', 'sub/._c', 'sub/c'])
+  })
+
   it('ADD-23 compares the bytes of files of equal length, not their times', async () => {
     await store({ a: '1' })
     await write({ a: '2' })
