@@ -53,7 +53,7 @@ async function subscribe(session: Session, limit: PriceLimit): Promise<void> {
     return client.subscribe({ intent, wallet, approve, signal, ...(asset && { asset }) })
   })
   output.result({ receipt_id: receipt.receipt_id, receipt, subscription }, () =>
-    pairs([...paidPairs(receipt, session.agent()), ['until', `${timeText(shown(subscription.expires_at))} UTC`]]),
+    pairs([...paidPairs(receipt, session.agent()), ['until', timeText(shown(subscription.expires_at))]]),
   )
   if (!isPaidNow) output.note('\nThis purchase was already paid: no new payment was made.')
   output.note('\nNext: `svc delegate LOCKER`')
@@ -63,5 +63,5 @@ async function subscribe(session: Session, limit: PriceLimit): Promise<void> {
 function goodsText(usd: number, before: Subscription | null): string {
   const days = `${counted(SUBSCRIPTION_DAYS, 'day')} (${usd} USD)`
   if (before?.status !== 'active') return days
-  return `${days}, from ${timeText(shown(before.expires_at))} UTC on, when the current period ends`
+  return `${days}, from ${timeText(shown(before.expires_at))} on, when the current period ends`
 }

@@ -50,7 +50,7 @@ async function mv(session: Session, names: readonly string[], { overwrite = fals
     const { files } = await client.rename(locker, some, { overwrite, signal }).catch(requireNewer)
     for (const file of files) {
       const remark = file.replaced ? ' (replaced)' : ''
-      output.result(file, () => `${shown(file.filename)} → ${shown(file.new_filename)}${remark}`)
+      output.item(file, () => `${shown(file.filename)} → ${shown(file.new_filename)}${remark}`)
     }
   }
   output.note(`${counted(renames.length, 'file')} renamed. URLs of the old names no longer work.`)

@@ -304,7 +304,7 @@ describe('an interrupted download', { tags: ['nightly'] }, () => {
     proxy.seen.length = 0
     const controller = new AbortController()
     const host = { ...testHost(home.env).host, signal: controller.signal }
-    const exitCode = run(['get', 'large.bin', '-o', work('out'), '-l', locker], host)
+    const exitCode = run(['get', 'large.bin', '-o', work('out/'), '-l', locker], host)
     await expect.poll(() => proxy.seen.filter(({ path }) => READ.test(path)).length).toBe(2)
     controller.abort(new Interrupted('interrupted'))
     expect(await exitCode).toBe(130)
@@ -315,7 +315,7 @@ describe('an interrupted download', { tags: ['nightly'] }, () => {
   })
 
   const abandon = () => rename(work('out', part), work('out', part.replace(/\d+\.part$/, ENDED)))
-  const get = () => ok('get', 'large.bin', '-o', work('out'))
+  const get = () => ok('get', 'large.bin', '-o', work('out/'))
 
   it('ADD-06 resumes from the part that an ended process left on disk, and checks all of it', async () => {
     await abandon()
