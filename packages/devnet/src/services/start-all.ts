@@ -27,7 +27,6 @@ await runUntilStopped(async () => {
   const { config: settings } = readConfig(variables)
   for (const [name, port] of Object.entries(portsOf(settings, dev))) portVariables.set(port, name)
   await requirePorts(variables.HOST)
-  await requireFreePorts(portVariables)
   const agentVariables = variablesOfAgent(variables, settings, dev)
   const { config: agentSettings } = readAgentConfig(agentVariables)
   const witness = prepareWitness(variables, { dataDir: settings.dataDir, port: dev.witnessPort })
