@@ -5,7 +5,7 @@ import type { Open, Session } from '../session.ts'
 export function add(program: Command, open: Open): void {
   program
     .command('revoke')
-    .description('end all short URLs and upload sessions of the locker, including your own; asks first')
+    .description('end all temporary links and upload sessions of the locker, including your own; asks first')
     .action(async (_: object, command: Command) => revoke(await open(command)))
 }
 
@@ -14,8 +14,9 @@ async function revoke(session: Session): Promise<void> {
   const locker = await session.locker()
   const { locker_id } = locker
   const of = locker.name ?? locker_id
-  if (!(await session.confirm(`End all URLs and upload sessions of ${of}?`))) throw new Failure('nothing was revoked')
+  if (!(await session.confirm(`End all temporary links and upload sessions of ${of}?`)))
+    throw new Failure('nothing was revoked')
   await (await session.lockerClient(locker)).revokeAccess(locker, host.signal)
-  output.result({ locker_id, revoked: true }, () => 'all URLs and upload sessions have ended')
+  output.result({ locker_id, revoked: true }, () => 'all temporary links and upload sessions have ended')
   output.note('The public link and the keys of operators still work: see `svc link` and `svc operators`.')
 }
