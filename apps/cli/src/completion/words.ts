@@ -18,7 +18,7 @@ export interface Words {
   values: Values | null
 }
 
-export interface OptionWords {
+interface OptionWords {
   flag: string
   /** `-l`; null without a short form. */
   short: string | null
