@@ -56,6 +56,15 @@ describe('npm start', () => {
   )
 })
 
+it('CFG-01 a second npm start names all ports in use with their variables', { tags: ['nightly'] }, async () => {
+  const other = await newInstallation()
+  const { PORT, WITNESS_PORT, DEV_EVM_RPC_PORT } = service.variables
+  const ports = { PORT, WITNESS_PORT, DEV_EVM_RPC_PORT } as Record<string, string>
+  const lines = Object.entries(ports).map(([name, port]) => `  - port ${port} is in use: .* with ${name}\\n`)
+  await expect(npmStart(other, ports)).rejects.toThrow(new RegExp(lines.join('')))
+  await other.remove()
+})
+
 describe('the API page', () => {
   it('VER-22 lists every endpoint, sends a request, and loads nothing from other hosts', {
     tags: ['nightly'],

@@ -1,10 +1,10 @@
 // The command line: global options and commands. Each command declares itself in its own file.
 
 import { VERSION } from '@svc/protocol/version'
-import type { Command } from 'commander'
+import { type Command, Help, type Option } from 'commander'
 import type { Host, Run, TextStream } from './host.ts'
 import { type Open, openSession } from './session.ts'
-import { SvcCommand } from './usage.ts'
+import { defaultOf, SvcCommand } from './usage.ts'
 
 interface CommandModule {
   /** `run` is for commands that run others, `host` for those that begin without a session. */
@@ -69,15 +69,19 @@ const COMMANDS: Record<string, Record<string, () => Promise<CommandModule>>> = {
     profile: () => import('./setup/profile.ts'),
     whoami: () => import('./setup/whoami.ts'),
     completion: () => import('./completion/completion.ts'),
+    complete: () => import('./completion/complete.ts'),
     demo: () => import('./demo/demo.ts'),
   },
 }
 
+/** Other names of commands, for people who expect them. */
+const ALIASES: Readonly<Record<string, string>> = { upload: 'put', download: 'get', list: 'ls' }
+
 export async function createProgram(argv: readonly string[], host: Host, run: Run): Promise<Command> {
   const program = new SvcCommand('svc')
     .usage('<command> [options]')
-    .description('Pay-on-chain storage with proof of its content.')
-    .configureHelp({ subcommandTerm: (command) => command.name(), showGlobalOptions: true })
+    .description('Pay-on-chain storage with proof of what it holds.')
+    .configureHelp({ subcommandTerm: (command) => command.name(), visibleOptions: optionsWithDefault })
     .helpCommand(false)
     .option('--profile <name>', 'settings, wallet and lockers to use: `svc profile` (SVC_PROFILE)')
     .option('--gateway <url>', 'address of the gateway (SVC_GATEWAY)')
@@ -92,6 +96,7 @@ export async function createProgram(argv: readonly string[], host: Host, run: Ru
     .option('--wait', 'wait for busy or slow storage as long as needed')
     .version(VERSION, '-V, --version')
     .addHelpText('after', AFTER_HELP)
+    .addHelpText('afterAll', ({ command }) => (command.parent ? GLOBAL_OPTIONS : ''))
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void host.stdout.write(text),
@@ -101,13 +106,23 @@ export async function createProgram(argv: readonly string[], host: Host, run: Ru
       getErrHelpWidth: () => helpWidth(host.stderr),
     })
   const open: Open = (command, fixed) => openSession(host, { ...command.optsWithGlobals(), ...fixed })
+  const words = argv.map((word) => ALIASES[word] ?? word)
   for (const [heading, commands] of Object.entries(COMMANDS)) {
     program.commandsGroup(heading)
-    for (const { add } of await Promise.all(loadersFor(argv, commands).map((load) => load())))
+    for (const { add } of await Promise.all(loadersFor(words, commands).map((load) => load())))
       add(program, open, run, host)
   }
-
+  for (const [alias, name] of Object.entries(ALIASES)) program.commands.find((one) => one.name() === name)?.alias(alias)
   return program
+}
+
+const GLOBAL_OPTIONS = '\nOptions of every command, like --locker, --yes and --json: svc --help'
+
+/** The options of a command, and those of the subcommand that it runs without one. */
+function optionsWithDefault(this: Help, command: Command): Option[] {
+  const own = Help.prototype.visibleOptions.call(this, command)
+  const ofDefault = defaultOf(command)?.options.filter(({ hidden }) => !hidden) ?? []
+  return [...ofDefault, ...own]
 }
 
 /** Long lines are hard to read, even on a wide terminal. */

@@ -18,7 +18,10 @@ function noCommand(): UsageError {
 
 /** A usage error without advice points to the help of its command. */
 function withAdvice(error: unknown, { args: [name = ''], commands }: Command): unknown {
-  const isBare = error instanceof UsageError && error.hint === null && commands.some((one) => one.name() === name)
+  const isBare =
+    error instanceof UsageError &&
+    error.hint === null &&
+    commands.some((one) => [one.name(), ...one.aliases()].includes(name))
   return isBare ? new UsageError(error.message, `see: svc ${name} --help`) : error
 }
 
@@ -36,6 +39,6 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
     if ((error as NodeJS.ErrnoException).code === 'EPIPE') return EXIT.ok
     const reported = withAdvice(interruptionOr(error, host.signal), program)
     const hint = reported instanceof NoAnswer ? await (await import('./setup/local-hint.ts')).localHint(reported) : null
-    return report(host, reported, { json: isJson, hint, isUpload: program.args[0] === 'put' })
+    return report(host, reported, { json: isJson, hint, isUpload: ['put', 'upload'].includes(program.args[0] ?? '') })
   }
 }

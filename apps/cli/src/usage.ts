@@ -14,6 +14,12 @@ export class SvcCommand extends Command {
   }
 }
 
+/** The subcommand that runs if none is given; null if there is none. Commander keeps its name to itself. */
+export function defaultOf(command: Command): Command | null {
+  const { _defaultCommandName: name } = command as unknown as { _defaultCommandName: string | null }
+  return command.commands.find((one) => one.name() === name) ?? null
+}
+
 /** `svc wallet new` */
 function pathOf(command: Command): string {
   return command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name()

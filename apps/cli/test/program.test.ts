@@ -15,8 +15,9 @@ describe('svc', () => {
     expect(exitCode).toBe(0)
     const named = ['svc keys pin', 'svc verify bundle.json', 'svc delegate photos', 'Exit codes', '130', 'SVC_GATEWAY']
     for (const text of named) expect(stdout).toContain(text)
-    const { commands } = await createProgram([], testHost({}).host, run)
-    for (const command of commands) expect(stdout).toMatch(new RegExp(`^  ${command.name()} `, 'm'))
+    const program = await createProgram([], testHost({}).host, run)
+    for (const command of program.createHelp().visibleCommands(program))
+      expect(stdout).toMatch(new RegExp(`^  ${command.name()} `, 'm'))
     expect(widestLine(stdout)).toBeLessThanOrEqual(100)
   })
 
@@ -33,6 +34,20 @@ describe('svc', () => {
     }
     expect(commands.length).toBeGreaterThan(25)
     expect(all.length).toBeGreaterThan(35)
+  })
+
+  it('shows only own options in the help of a command, those of its default subcommand, and where the others are', async () => {
+    const { stdout } = await home.svc(['lockers', '--help'])
+    for (const option of ['--remote', '--usage', '-h, --help']) expect(stdout).toContain(`  ${option}`)
+    expect(stdout).not.toContain('--primary-rpc')
+    expect(stdout).toMatch(/\nOptions of every command, [^\n]*: svc --help\n$/)
+    expect((await home.svc(['--help'])).stdout).toContain('--primary-rpc')
+    for (const [alias, name] of [
+      ['upload', 'put'],
+      ['download', 'get'],
+      ['list', 'ls'],
+    ])
+      expect((await home.svc([alias!, '--help'])).stdout).toContain(`Usage: svc ${name}|${alias} [options]`)
   })
 
   it.each([

@@ -77,7 +77,7 @@ function delegatedText({ name }: NamedLocker, delegated: DelegateAnswer): string
     ['agent key', agent_pubkey],
     ['tasks', shown(tasksText(tasks))],
     ...(webhook_secret === undefined ? [] : [['secret', shown(webhook_secret)] as const]),
-    ['until', `${timeText(shown(expires_at))} UTC`],
+    ['until', timeText(shown(expires_at))],
   ])
 }
 

@@ -101,7 +101,7 @@ export function listText(
 
 function subscriptionText(subscription: Subscription | null): string {
   if (!subscription) return 'none: `svc subscribe`'
-  const until = `${timeText(shown(subscription.expires_at))} UTC`
+  const until = timeText(shown(subscription.expires_at))
   return subscription.status === 'active' ? `until ${until}` : `expired ${until}: \`svc subscribe\``
 }
 

@@ -36,6 +36,7 @@ async function subscribe(session: Session, limit: PriceLimit): Promise<void> {
   const { output, host } = session
   const { signal } = host
   const { accepts, extensions } = await (await session.agentClient()).quote(signal)
+  const isLocal = extensions.svc.terms.environment === 'development'
   const offers = accepts.map(({ extra, network }) => ({ ticker: extra.name, network }))
   const key = payingKey(await session.keys(), offers, asset)
   const client = await session.agentClient(key)
@@ -47,13 +48,16 @@ async function subscribe(session: Session, limit: PriceLimit): Promise<void> {
   const { receipt, subscription } = await payOnce(session, buyer, order, async (intent) => {
     const wallet = await key.wallet(nodeFor(key, session.settings, session.agent()))
     const approve: Approve = async (leg, fee) => {
-      isPaidNow = await approvePayment(session, key, { leg, fee }, ['agent', goods], limit)
+      isPaidNow = await approvePayment(session, key, { leg, fee, isLocal }, ['agent', goods], limit)
       return isPaidNow
     }
     return client.subscribe({ intent, wallet, approve, signal, ...(asset && { asset }) })
   })
   output.result({ receipt_id: receipt.receipt_id, receipt, subscription }, () =>
-    pairs([...paidPairs(receipt, session.agent()), ['until', `${timeText(shown(subscription.expires_at))} UTC`]]),
+    pairs([
+      ...paidPairs(receipt, { service: session.agent(), isLocal }),
+      ['until', timeText(shown(subscription.expires_at))],
+    ]),
   )
   if (!isPaidNow) output.note('\nThis purchase was already paid: no new payment was made.')
   output.note('\nNext: `svc delegate LOCKER`')
@@ -63,5 +67,5 @@ async function subscribe(session: Session, limit: PriceLimit): Promise<void> {
 function goodsText(usd: number, before: Subscription | null): string {
   const days = `${counted(SUBSCRIPTION_DAYS, 'day')} (${usd} USD)`
   if (before?.status !== 'active') return days
-  return `${days}, from ${timeText(shown(before.expires_at))} UTC on, when the current period ends`
+  return `${days}, from ${timeText(shown(before.expires_at))} on, when the current period ends`
 }

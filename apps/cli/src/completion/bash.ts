@@ -1,25 +1,27 @@
-import type { Words } from './words.ts'
+import { optionValues, type Values, type Words } from './words.ts'
 
-/** Completes commands and options from a table keyed by the typed command; everything else completes files. */
+/** Completes commands, options and values from tables keyed by what was typed; everything else completes files. */
 export function bashScript(words: readonly Words[]): string {
   const [program] = words
   const globals = (program?.options ?? []).map(({ flag }) => flag)
-  const withValue = words.flatMap(({ options }) =>
-    options.filter(({ takesValue }) => takesValue).map(({ flag }) => flag),
-  )
-  const cases = words.map(({ path, commands, options }) => {
+  const options = words.flatMap((one) => one.options)
+  const withValue = options.filter(({ takesValue }) => takesValue).flatMap(formsOf)
+  const cases = words.map(({ path, commands, options, values }) => {
     const all = [...commands.map(({ name }) => name), ...options.map(({ flag }) => flag), ...(path ? globals : [])]
-    return `    ${path ? `'${path}'` : "''"}) words='${[...new Set(all)].join(' ')}' ;;`
+    const own = values ? `; ${valuesText(values)}` : ''
+    return `    ${path ? `'${path}'` : "''"}) words='${[...new Set(all)].join(' ')}'${own} ;;`
   })
+  const optionCases = optionValues(words).map(([forms, of]) => `      ${forms.join('|')}) ${valuesText(of)} ;;`)
   return `# svc completion bash > ~/.local/share/bash-completion/completions/svc
 _svc() {
-  local word path='' words='' i skip=''
+  local word path='' words='' values='' asked='' i skip=''
   local current="\${COMP_WORDS[COMP_CWORD]}"
+  COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; i++)); do
     word="\${COMP_WORDS[i]}"
     if [[ -n $skip ]]; then skip=''; continue; fi
     case "$word" in
-      ${[...new Set(withValue)].join('|')}) skip=1; continue ;;
+      ${[...new Set(withValue)].join('|')}) skip="$word"; continue ;;
       -*) continue ;;
     esac
     case "\${path:+$path }$word" in
@@ -29,12 +31,29 @@ ${words
   .join('\n')}
     esac
   done
-  [[ -n $skip ]] && return
-  case "$path" in
+  if [[ -n $skip ]]; then
+    case "$skip" in
+${optionCases.join('\n')}
+    esac
+  else
+    case "$path" in
 ${cases.join('\n')}
-  esac
-  COMPREPLY=($(compgen -W "$words" -- "$current"))
+    esac
+  fi
+  COMPREPLY=($(compgen -W "$words $values" -- "$current"))
+  [[ -z $asked || $current == -* ]] && return
+  while IFS= read -r word; do
+    [[ $word == "$current"* ]] && COMPREPLY+=("$(printf %q "$word")")
+  done < <("\${COMP_WORDS[0]}" complete "$asked" 2>/dev/null)
 }
 complete -o default -F _svc svc
 `
+}
+
+function formsOf({ flag, short }: Words['options'][number]): string[] {
+  return short === null ? [flag] : [short, flag]
+}
+
+function valuesText(values: Values): string {
+  return 'asked' in values ? `asked='${values.asked}'` : `values='${values.fixed.join(' ')}'`
 }

@@ -1,13 +1,16 @@
-import type { Words } from './words.ts'
+import type { Values, Words } from './words.ts'
 
 export function fishScript(words: readonly Words[]): string {
-  const lines = words.flatMap(({ path, commands, options }) => {
+  const lines = words.flatMap(({ path, commands, options, values }) => {
     const condition = path ? `__svc_at ${path}` : commands.length > 0 ? '__svc_at' : ''
     return [
       ...commands.map(({ name, description }) => line(condition, `-f -a ${name}`, description)),
-      ...options.map(({ flag, description, takesValue }) =>
-        line(path ? condition : '', `-l ${flag.replace(/^--/, '')}${takesValue ? ' -r' : ''}`, description),
-      ),
+      ...(values ? [line(condition, `-f -a ${valuesText(values)}`, '')] : []),
+      ...options.map(({ flag, short, description, takesValue, values: ofOption }) => {
+        const forms = `-l ${flag.replace(/^--/, '')}${short === null ? '' : ` -s ${short.slice(1)}`}`
+        const value = ofOption ? ` -x -a ${valuesText(ofOption)}` : takesValue ? ' -r' : ''
+        return line(path ? condition : '', forms + value, description)
+      }),
     ]
   })
   return `# svc completion fish > ~/.config/fish/completions/svc.fish
@@ -25,7 +28,11 @@ ${lines.join('\n')}
 
 function line(condition: string, what: string, description: string): string {
   const when = condition ? `-n ${quoted(condition)} ` : ''
-  return `complete -c svc ${when}${what} -d ${quoted(description)}`
+  return `complete -c svc ${when}${what}${description ? ` -d ${quoted(description)}` : ''}`
+}
+
+function valuesText(values: Values): string {
+  return 'asked' in values ? `'(svc complete ${values.asked} 2>/dev/null)'` : quoted(values.fixed.join(' '))
 }
 
 function quoted(text: string): string {

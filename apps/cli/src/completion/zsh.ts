@@ -1,18 +1,25 @@
-import type { Words } from './words.ts'
+import { optionValues, type Values, type Words } from './words.ts'
 
 export function zshScript(words: readonly Words[]): string {
   const [program] = words
   const globals = (program?.options ?? []).map(optionText)
-  const cases = words.map(({ path, commands, options }) => {
+  const cases = words.map(({ path, commands, options, values }) => {
     const named = commands.map(({ name, description }) => quoted(`${name}:${plain(description)}`))
     const flags = [...options.map(optionText), ...(path ? globals : [])]
-    return `    ${path ? `'${path}'` : "''"}) commands=(${named.join(' ')}); options=(${flags.join(' ')}) ;;`
+    const own = values ? `; ${valuesText(values)}` : ''
+    return `    ${path ? `'${path}'` : "''"}) commands=(${named.join(' ')}); options=(${flags.join(' ')})${own} ;;`
   })
+  const optionCases = optionValues(words).map(([forms, of]) => `    ${forms.join('|')}) ${valuesText(of)} ;;`)
   return `#compdef svc
 # svc completion zsh > "\${fpath[1]}/_svc"
 _svc() {
-  local candidate='' word
-  local -a commands options
+  local candidate='' word asked=''
+  local -a commands options values
+  case "\${words[CURRENT-1]}" in
+${optionCases.join('\n')}
+  esac
+  [[ -n $asked ]] && values=(\${(f)"$("\${words[1]}" complete $asked 2>/dev/null)"})
+  if ((\${#values})); then compadd -a values; return; fi
   for word in \${words[2,CURRENT-1]}; do
     case "\${candidate:+$candidate }$word" in
 ${words
@@ -24,9 +31,11 @@ ${words
   case "$candidate" in
 ${cases.join('\n')}
   esac
-  if [[ \${words[CURRENT]} == -* ]]; then _describe -o 'option' options
-  elif ((\${#commands})); then _describe 'command' commands
-  else _files
+  if [[ \${words[CURRENT]} == -* ]]; then _describe -o 'option' options; return; fi
+  [[ -n $asked ]] && values=(\${(f)"$("\${words[1]}" complete $asked 2>/dev/null)"})
+  ((\${#values})) && compadd -a values
+  if ((\${#commands})); then _describe 'command' commands
+  elif ! ((\${#values})); then _files
   fi
 }
 _svc "$@"
@@ -35,6 +44,10 @@ _svc "$@"
 
 function optionText({ flag, description }: Words['options'][number]): string {
   return quoted(`${flag}:${plain(description)}`)
+}
+
+function valuesText(values: Values): string {
+  return 'asked' in values ? `asked='${values.asked}'` : `values=(${values.fixed.join(' ')})`
 }
 
 function plain(text: string): string {

@@ -6,13 +6,15 @@ import type { Fact } from '@svc/verifier/facts'
 import type { LogReport } from '@svc/verifier/log-facts'
 import { uncheckedWith } from '@svc/verifier/receipt-facts'
 import type { RedactedReport } from '@svc/verifier/redacted-facts'
-import type { Verification } from '@svc/verifier/verify-bundle'
+import type { VerifiedBundle } from '@svc/verifier/verify-bundle'
 import type { ChainReport } from '@svc/verifier/verify-chain'
 import { bytesText, counted } from '../output/quantities.ts'
 import { shown } from '../output/shown.ts'
 import type { Style } from '../output/style.ts'
 import { pairs } from '../output/table.ts'
 import type { DecryptionReport } from './decrypted-files.ts'
+import { namesText } from './file-names.ts'
+import type { FoundFile } from './find-files.ts'
 import type { Judged } from './judgement.ts'
 import { factsOf } from './report.ts'
 
@@ -31,14 +33,15 @@ export function judgedText(judged: Judged, keysFrom: string | null, style: Style
   return [head, facts.join('\n'), ...log, ...leftOut, ...unchecked, ...wrongFiles(verification.files)].join('\n\n')
 }
 
+type Pair = [name: string, value: string]
+
 function logText(log: LogReport | null): string[] {
-  if (!log) return []
-  const { origin, index, size, cosigned } = log
-  const vouching = cosigned.map(({ name, time }): [string, string] => [
-    'witness',
-    shown(`${name}, ${isoSeconds(time)}`),
-  ])
-  return [pairs([['log', shown(`entry ${index} of ${size} in ${origin}`)], ...vouching])]
+  return log ? [pairs(logPairs(log))] : []
+}
+
+export function logPairs({ origin, index, size, cosigned }: LogReport): Pair[] {
+  const vouching = cosigned.map(({ name, time }): Pair => ['witness', shown(`${name}, ${isoSeconds(time)}`)])
+  return [['log', shown(`entry ${index} of ${size} in ${origin}`)], ...vouching]
 }
 
 function leftOutText(sentences: readonly string[]): string[] {
@@ -56,19 +59,24 @@ function wrongFiles(report: FilesReport | null): string[] {
   return lines.length > 1 ? [pairs(lines)] : []
 }
 
-function headText(verified: Exclude<Verification, { refused: object }>, keysFrom: string | null): string {
+function headText(verified: VerifiedBundle, keysFrom: string | null): string {
+  return pairs(headPairs(verified, keysFrom))
+}
+
+/** The subject of the bundle, and the keys that it is verified with. */
+export function headPairs(verified: VerifiedBundle, keysFrom: string | null): Pair[] {
   const { envelope, key, receiptId, redacted } = verified
   const body = envelope?.body
-  return pairs([
+  return [
     ['receipt', shown(receiptId ?? (redacted ? 'not named: the bundle is redacted' : '-'))],
     ['statement', body ? shown(`${body.sequence} of ${body.proof_id}, ${body.issued_at}`) : 'none: version 1'],
     ['files', filesText(verified)],
     ['signed by', key ? `${key.public_key_hex}, ${key.pinned ? 'pinned' : 'not pinned'}` : 'an unknown key'],
     ['trusted', shown(keysFrom ?? 'no keys')],
-  ])
+  ]
 }
 
-function filesText({ counted: found, redacted }: Exclude<Verification, { refused: object }>): string {
+function filesText({ counted: found, redacted }: VerifiedBundle): string {
   const { files, totalBytes, merkleRoot } = found
   const parts = [
     counted(files, 'file') + (redacted ? whichShown(redacted) : ''),
@@ -96,6 +104,17 @@ export function chainText({ sequences, problems, isFromStart }: ChainReport, sty
   const start = isFromStart ? '' : ', not from the first one'
   if (problems.length === 0) return `${style.good('✓')} unbroken chain: ${which}${start}`
   return problems.map(({ why }) => `${style.bad('✗')} the chain is broken: ${shown(why)}`).join('\n')
+}
+
+/** Under which names the list has the files of --find. */
+export function foundText(found: readonly FoundFile[], style: Style): string {
+  return found
+    .map(({ file, names, count }) =>
+      count === 0
+        ? `${style.bad('✗')} ${shown(file)} is not listed`
+        : `${style.good('✓')} ${shown(file)} is listed as ${namesText(names, count)}`,
+    )
+    .join('\n')
 }
 
 /** The checks of encrypted files that were made, and the ones that were not. */

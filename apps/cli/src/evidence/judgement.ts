@@ -2,6 +2,7 @@ import { type Verdict, verdictOf } from '@svc/verifier/verdict'
 import type { ChainReport } from '@svc/verifier/verify-chain'
 import type { DecryptionReport } from './decrypted-files.ts'
 import { wrongFilesText } from './file-names.ts'
+import type { FoundFile } from './find-files.ts'
 import { type Checked, factsOf } from './report.ts'
 
 /** The result for one bundle. */
@@ -11,6 +12,8 @@ export interface Judged extends Checked {
   names: readonly string[]
   /** Null unless decryption was requested. */
   decryption: DecryptionReport | null
+  /** The files of --find. */
+  found: readonly FoundFile[]
 }
 
 /** A reason why verification fails. */
@@ -36,7 +39,7 @@ export function objections(
 }
 
 function objectionsTo(judged: Judged, required: readonly string[]): Objection[] {
-  const { verification, decryption } = judged
+  const { verification, decryption, found } = judged
   if (verification.refused) {
     const { code, why } = verification.refused
     return [{ what: `refused (${code})`, why: `this bundle cannot be checked: ${why} (${code})` }]
@@ -53,7 +56,10 @@ function objectionsTo(judged: Judged, required: readonly string[]): Objection[] 
     return [`${name} is required, and ${fact.value}${'why' in fact ? ` (${fact.why})` : ''}`]
   })
   const undecrypted = (decryption?.failed ?? []).map(({ filename }) => `${filename} not decrypted`)
-  return [...failed, ...[...missing, ...undecrypted].map((what) => ({ what, why: what }))]
+  const unlisted = found
+    .filter(({ count }) => count === 0)
+    .map(({ file }) => `${file} is not listed${verification.redacted ? ' by this redacted bundle' : ''}`)
+  return [...failed, ...[...unlisted, ...missing, ...undecrypted].map((what) => ({ what, why: what }))]
 }
 
 /** The verdict on all bundles. An objection to one of them, or to their chain, applies to all. */

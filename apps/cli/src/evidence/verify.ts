@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs'
-import { access, readFile, stat } from 'node:fs/promises'
+import { access, readFile, stat, writeFile } from 'node:fs/promises'
 import { addAbortSignal } from 'node:stream'
 import { DOMAIN_TAG_BYTES, domainTagBytes } from '@svc/protocol/names'
 import { jsonRpc } from '@svc/sdk/json-rpc'
@@ -11,7 +11,7 @@ import { type ChainReport, verifyChain } from '@svc/verifier/verify-chain'
 import type { Command } from 'commander'
 import { NotVerified, UsageError } from '../errors.ts'
 import { type Decrypt, type DecryptOptions, decryption, withDecryptOptions } from '../files/encryption.ts'
-import { excluderOf, type PatternOptions } from '../files/patterns.ts'
+import { excluderOf, isSystemFile, type PatternOptions, systemFilesText } from '../files/patterns.ts'
 import type { Host } from '../host.ts'
 import { listOption, repeatedOption } from '../options.ts'
 import { pairs } from '../output/table.ts'
@@ -19,10 +19,12 @@ import type { Open, Session } from '../session.ts'
 import { webAddress } from '../setup/settings.ts'
 import { FACT_MEANINGS, FACTS } from './fact-meanings.ts'
 import { MOST_NAMES } from './file-names.ts'
+import { fileFinder } from './find-files.ts'
 import { type GivenKeys, givenKeys } from './given-keys.ts'
 import { givenLogs, type LogOptions } from './given-logs.ts'
+import type { ReportContent } from './html-report.ts'
 import { type Judged, objections, verdictOfAll } from './judgement.ts'
-import { chainText, decryptionText, judgedText } from './judgement-text.ts'
+import { chainText, decryptionText, foundText, judgedText } from './judgement-text.ts'
 import { factsOf, reportOf } from './report.ts'
 import { verdictText } from './verdict-text.ts'
 import { type Verified, verifyChunks } from './verify-chunks.ts'
@@ -36,9 +38,13 @@ interface VerifyOptions extends PatternOptions, DecryptOptions, LogOptions {
   domainTag?: string
   receipt?: string
   require?: string[]
+  strict?: boolean
+  find?: string[]
+  report?: string
 }
 
 const NEED_NODE: readonly string[] = [...ONLINE_FACTS, 'log_anchored']
+
 export function add(program: Command, open: Open): void {
   const verifying = program
     .command('verify')
@@ -48,16 +54,16 @@ export function add(program: Command, open: Open): void {
       listOption('--keys <keys>', 'keys that must have signed: files, or hex; by default the keys of `svc keys pin`'),
     )
     .addOption(listOption('--signer <keys>', 'publication keys (base58); one of them must have signed on chain'))
-    .option('--rpc <url>', 'node of the primary chain that checks the anchor; without it no request is made')
+    .option(
+      '--rpc <url>',
+      'node of the primary chain that checks the anchor, like --primary-rpc; without either no request is made',
+    )
     .addOption(repeatedOption('--log-key <key>', 'key of a log (name+hash+base64) that the statement must be in'))
     .option('--policy <file>', 'logs, witnesses and the number that must vouch, as C2SP tlog-policy')
     .option('--dir <folder>', 'folder with the files, to compare with the list')
     .option('--allow-extra', 'with --dir: allow files that the bundle does not list')
     .addOption(
-      repeatedOption(
-        '--exclude <pattern>',
-        "with --dir: allow files like this that the bundle does not list: '.DS_Store'",
-      ),
+      repeatedOption('--exclude <pattern>', "with --dir: allow files like this that the bundle does not list: '*.tmp'"),
     )
     .addOption(
       repeatedOption(
@@ -68,6 +74,9 @@ export function add(program: Command, open: Open): void {
     .option('--domain-tag <tag>', 'domain tag of the gateway, if not the default')
     .option('--receipt <file>', 'also check this receipt (svc receipt --json)')
     .addOption(listOption('--require <facts>', 'fail unless these have passed, for example key_pinned'))
+    .option('--strict', 'fail unless the verdict is VERIFIED')
+    .option('--find <file...>', 'look up files by their content, and show the names under which they are listed')
+    .option('--report <file>', 'also write the result as a printable HTML file')
   withDecryptOptions(verifying)
     .addHelpText(
       'after',
@@ -79,8 +88,9 @@ The first line is the verdict; with --json it is "verdict":
   FAILED ("failed")                                  a fact failed, or a required one did not pass
 
 The facts follow: ✓ passed, ✗ failed, – not checked. A fact that was not checked has not passed
-and does not count for the verdict. The exit code is 3 for FAILED, else 0. --keys, --signer and
---require can be repeated or take a comma-separated list.
+and does not count for the verdict. The exit code is 3 for FAILED, else 0; with --strict it is
+3 unless the verdict is VERIFIED. --keys, --signer and --require can be repeated or take a
+comma-separated list. --find also fails if a file is not listed: put it after the bundle.
 
 A redacted bundle shows some files, or none by name: what it leaves out is listed, and not checked.
 A DSSE envelope or a Sigstore bundle of \`svc bundle --format\` is checked with the statement in it.
@@ -116,44 +126,53 @@ async function verify(session: Session, paths: readonly string[], given: VerifyO
   const chain = paths.length > 1 ? chainOf(judged) : null
   const objected = objections(judged, chain, required)
   const verdict = verdictOfAll(judged, objected)
+  const isRejected = objected.length > 0 || (options.strict === true && verdict !== 'verified')
+  const verdicts = { verdict, judged, chain, objected, audience: keys.audience }
   const document = {
-    ok: objected.length === 0,
+    ok: !isRejected,
     verdict,
     keys_from: keys.from,
     bundles: judged.map(documentOf),
     chain: chain && chainDocument(chain),
   }
   output.result(document, () => {
-    const first = verdictText({ verdict, judged, chain, objected, audience: keys.audience }, output.style)
+    const first = verdictText(verdicts, output.style)
+    const found = judged.flatMap((one) => (one.found.length > 0 ? [foundText(one.found, output.style)] : []))
     const texts = judged.map((one) => judgedText(one, keys.from, output.style))
     const decryptions = judged.flatMap(({ decryption }) =>
       decryption ? [decryptionText(decryption, output.style)] : [],
     )
-    return [first, ...texts, ...decryptions, ...(chain ? [chainText(chain, output.style)] : [])].join('\n\n')
+    return [first, ...found, ...texts, ...decryptions, ...(chain ? [chainText(chain, output.style)] : [])].join('\n\n')
   })
+  if (options.report !== undefined) await writeReport(session, options.report, { ...verdicts, keysFrom: keys.from })
   if (objected.length > 0)
     throw new NotVerified(
       `verification failed: ${objected.map(({ what }) => what).join(', ')}`,
       adviceFor(judged, options),
     )
+  if (isRejected)
+    throw new NotVerified('--strict: the signer is unknown', 'pin the keys of the gateway: --keys, or `svc keys pin`')
   if (options.rpc !== undefined && judged.some(isUnavailable))
     output.warn('the node did not answer: the anchor was not checked. --require makes that an error')
 }
 
 async function requireValidOptions(paths: readonly string[], options: VerifyOptions): Promise<void> {
-  const { domainTag, dir, require = [], receipt } = options
+  const { domainTag, dir, require = [], receipt, find, report } = options
   if (domainTag !== undefined && !domainTagBytes(domainTag))
     throw new UsageError(`--domain-tag must be ${DOMAIN_TAG_BYTES} printable ASCII characters`)
   const unknown = require.find((name) => !Object.hasOwn(FACT_MEANINGS, name))
   if (unknown !== undefined) throw new UsageError(`${JSON.stringify(unknown)} is not a fact`, FACTS.join(', '))
   if (dir !== undefined && !(await stat(dir).catch(() => null))?.isDirectory())
     throw new UsageError(`${dir} is not a folder`)
-  if (paths.length > 1 && (dir !== undefined || receipt !== undefined || paths.includes('-')))
-    throw new UsageError('--dir, --receipt and - work with one bundle only')
+  if (paths.length > 1 && (dir !== undefined || receipt !== undefined || find !== undefined || paths.includes('-')))
+    throw new UsageError('--dir, --receipt, --find and - work with one bundle only')
+  // A mistyped order of arguments must not overwrite evidence.
+  if (report !== undefined && !/\.html?$/i.test(report))
+    throw new UsageError('the name of the --report must end in .html')
 }
 
 async function judge(
-  { host }: Session,
+  { host, output }: Session,
   paths: readonly string[],
   options: VerifyOptions,
   keys: GivenKeys,
@@ -162,7 +181,13 @@ async function judge(
   const { dir, rpc, allowExtra = false } = options
   const { pinnedKeys, listed, audience } = keys
   const domainTag = options.domainTag ?? keys.domainTag
-  const folder = dir === undefined ? null : folderSource(dir, { allowExtra, isExcluded: await excluderOf(options) })
+  const systemFiles = new Set<string>()
+  const isPatternOf = await excluderOf(options)
+  const isExcluded = (name: string) => {
+    if (isPatternOf(name) && isSystemFile(name)) systemFiles.add(name)
+    return isPatternOf(name)
+  }
+  const folder = dir === undefined ? null : folderSource(dir, { allowExtra, isExcluded })
   const given = {
     ...(await givenLogs(options)),
     pinnedKeys,
@@ -173,6 +198,7 @@ async function judge(
     ...(rpc !== undefined && { rpc: jsonRpc(webAddress(rpc, 'a node'), { signal: host.signal }) }),
   }
   const receipt = options.receipt === undefined ? null : await readReceiptFile(options.receipt)
+  const finder = await fileFinder(options.find ?? [], host.signal)
   const judged: Judged[] = []
   for (const path of paths) {
     const decrypted = folder && dir !== undefined && decrypt ? await withDecrypted(dir, folder, decrypt) : null
@@ -181,13 +207,21 @@ async function judge(
     const { verification, dsse } = await verifyFile(host, path, {
       ...given,
       ...(files && { files }),
-      onFiles: (some) => names.push(...some.slice(0, MOST_NAMES - names.length).map(({ filename }) => filename)),
+      onFiles(some) {
+        finder.look(some)
+        names.push(...some.slice(0, MOST_NAMES - names.length).map(({ filename }) => filename))
+        // Listed files are compared.
+        for (const { filename } of some) systemFiles.delete(filename)
+      },
     })
     host.signal.throwIfAborted()
     const facts = receipt && !verification.refused ? receiptFacts(receipt, verification) : null
     const decryption = decrypted && !verification.refused ? await decrypted.report() : null
-    judged.push({ path, verification, names, receipt: facts, dsse, decryption })
+    if (options.find && !verification.refused && verification.redacted?.redaction === 'no_names')
+      throw new UsageError(`${path} shows no names, so no file can be found in it`, 'compare all files with --dir')
+    judged.push({ path, verification, names, receipt: facts, dsse, decryption, found: finder.found })
   }
+  if (systemFiles.size > 0 && !allowExtra) output.note(systemFilesText(systemFiles.size))
   return judged
 }
 
@@ -206,7 +240,7 @@ function chainDocument({ sequences, problems, isFromStart }: ChainReport): objec
   return { sequences, problems, from_start: isFromStart }
 }
 
-function documentOf({ path, decryption, ...checked }: Judged): object {
+function documentOf({ path, decryption, found, ...checked }: Judged): object {
   const { verification } = checked
   if (verification.refused) return { bundle: path, ...verification }
   const { log, ...report } = reportOf({ ...checked, verification })
@@ -219,7 +253,18 @@ function documentOf({ path, decryption, ...checked }: Judged): object {
     ...(log && { log }),
     files: verification.files,
     ...(decryption && { decryption }),
+    ...(found.length > 0 && { found }),
   }
+}
+
+async function writeReport(
+  { host, output }: Session,
+  path: string,
+  content: Omit<ReportContent, 'now'>,
+): Promise<void> {
+  const { htmlReport } = await import('./html-report.ts')
+  await writeFile(path, htmlReport({ ...content, now: host.now() }))
+  output.note(`\nReport: ${path}`)
 }
 
 /** Streams a bundle from disk or standard input, because it may be large. */

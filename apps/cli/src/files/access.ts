@@ -29,7 +29,7 @@ async function listAccess(session: Session): Promise<void> {
   })
   if (list.truncated) output.note('There are more upload sessions.')
   output.note(
-    '`svc revoke` ends all shares, S3 keys, URLs and upload sessions. Temporary URLs are not listed: each expires within a day.',
+    '`svc revoke` ends all shares, S3 keys, temporary links and upload sessions. Temporary links are not listed: each expires within a day.',
   )
 }
 

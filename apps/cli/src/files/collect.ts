@@ -6,8 +6,9 @@ import { basename, dirname, resolve } from 'node:path'
 import { type Found, type FoundFile, walk } from '@svc/sdk/node'
 import { UsageError } from '../errors.ts'
 import { counted } from '../output/quantities.ts'
+import { shown } from '../output/shown.ts'
 import { NAME_RULES, nameProblem } from './names.ts'
-import { excluderOf, type IsExcluded, type PatternOptions } from './patterns.ts'
+import { excluderOf, IGNORE_FILE, isSystemFile, type PatternOptions, systemFilesText } from './patterns.ts'
 
 export interface CollectOptions extends PatternOptions {
   /** A folder to prepend to each name. */
@@ -23,32 +24,36 @@ export interface CollectOptions extends PatternOptions {
 export interface Collected {
   files: FoundFile[]
   leftOut: { name: string; leftOut: string }[]
+  /** The number of skipped system files, which `leftOut` does not list. */
+  systemFiles: number
 }
 
 /** Names files in folders relative to the folder, single files by their own name. */
 export async function collect(paths: readonly string[], options: CollectOptions): Promise<Collected> {
   const files: FoundFile[] = []
   const leftOut: Collected['leftOut'] = []
-  const isExcluded = await excluderOf(options)
+  let systemFiles = 0
   for (const path of paths) {
-    for await (const found of foundAt(path, isExcluded, options)) {
-      if ('leftOut' in found) leftOut.push(found)
+    for await (const found of foundAt(path, options)) {
+      if ('leftOut' in found && found.leftOut === 'excluded' && isSystemFile(found.name)) systemFiles++
+      else if ('leftOut' in found) leftOut.push(found)
       else files.push({ ...found, name: nameFor(found.name, options) })
     }
   }
   if (options.as !== undefined && files.length !== 1) throw new UsageError('--as names one file')
   requireGoodNames(files)
-  return { files, leftOut }
+  return { files, leftOut: leftOut.filter(({ name }) => name !== IGNORE_FILE), systemFiles }
 }
 
-async function* foundAt(path: string, isExcluded: IsExcluded, options: CollectOptions): AsyncGenerator<Found> {
+async function* foundAt(path: string, options: CollectOptions): AsyncGenerator<Found> {
   const { follow = false, isSecret } = options
   const facts = await stat(path).catch((error: NodeJS.ErrnoException) => {
     throw new UsageError(pathProblem(path, error))
   })
   if (isSecret && (await isInSecret(path, isSecret)))
     throw new UsageError(`${path} contains your keys: it is not uploaded`)
-  if (facts.isDirectory()) yield* walk(path, { follow, isExcluded, ...(isSecret && { isSecret }) })
+  if (facts.isDirectory())
+    yield* walk(path, { follow, isExcluded: await excluderOf(options, path), ...(isSecret && { isSecret }) })
   else if (facts.isFile()) yield { name: basename(resolve(path)), path, size: facts.size }
   else throw new UsageError(`${path} is neither a file nor a folder`)
 }
@@ -65,6 +70,19 @@ async function isInSecret(path: string, isSecret: IsSecret): Promise<boolean> {
 export function nameFor(name: string, { to, as, ending = '' }: CollectOptions): string {
   const own = as?.endsWith(ending) ? as : (as ?? name) + ending
   return to === undefined ? own : `${to.replace(/\/+$/, '')}/${own}`
+}
+
+const LEFT_OUT_SHOWN = 20
+
+/** What was left out, as lines for users. */
+export function leftOutText({ leftOut, systemFiles }: Omit<Collected, 'files'>): string[] {
+  const some = leftOut.slice(0, LEFT_OUT_SHOWN).map(({ name, leftOut: why }) => `left out: ${shown(name)} (${why})`)
+  const rest = leftOut.length - some.length
+  return [
+    ...some,
+    ...(rest > 0 ? [`left out: ${rest} more`] : []),
+    ...(systemFiles > 0 ? [systemFilesText(systemFiles)] : []),
+  ]
 }
 
 const NAMES_SHOWN = 5
@@ -86,7 +104,7 @@ function requireGoodNames(files: readonly FoundFile[]): void {
   const more = problems.length > NAMES_SHOWN ? `; and ${problems.length - NAMES_SHOWN} more` : ''
   throw new UsageError(
     `${counted(problems.length, 'file name')} ${problems.length === 1 ? 'is' : 'are'} not allowed: ${some}${more}`,
-    `nothing was uploaded: ${NAME_RULES}. Rename them, or leave them out: --exclude '.*' leaves out all names that begin with a dot`,
+    `nothing was uploaded: ${NAME_RULES}. Rename them, or leave them out: --exclude '.*' or that line in .svcignore leaves out all names that begin with a dot`,
   )
 }
 

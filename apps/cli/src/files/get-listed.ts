@@ -89,7 +89,8 @@ async function notOnDisk(job: GetJob, entries: Listed): Promise<Listed> {
       if (options.decrypt) requireOwnName(filename, entries)
       if (await isOnDisk(storedName(job, filename), entry, options)) {
         progress.add(entry.size_bytes ?? 0)
-        report(outcomeOf('unchanged', entry))
+        const savedAs = options.file ?? decryptedName(storedName(job, filename), options)
+        report(outcomeOf(job, 'unchanged', entry, savedAs))
       } else wanted.set(filename, entry)
     } catch (error) {
       report({ filename, status: 'failed', error })
@@ -116,10 +117,11 @@ async function save(job: GetJob, wanted: Listed, download: Download): Promise<Ou
     written += bytes
     progress.add(bytes)
   }
-  const { isEncrypted } = await saveDownload(download, { name: storedName(job, filename), note, onBytes }, options)
+  const name = storedName(job, filename)
+  const { savedAs, isEncrypted } = await saveDownload(download, { name, note, onBytes }, options)
   // A decrypted file is shorter than its download.
   progress.add((entry.size_bytes ?? written) - written)
-  return { ...outcomeOf('saved', entry), ...(isEncrypted && { encrypted: true }) }
+  return { ...outcomeOf(job, 'saved', entry, savedAs), ...(isEncrypted && { encrypted: true }) }
 }
 
 /** The name on disk of a file that is not decrypted. */
@@ -127,6 +129,12 @@ function storedName({ nameOnDisk = (name) => name }: GetJob, filename: string): 
   return nameOnDisk(filename)
 }
 
-function outcomeOf(status: 'unchanged' | 'saved', { filename, size_bytes, content_hash }: ManifestEntry) {
-  return { filename, status, size_bytes: size_bytes ?? 0, content_hash }
+function outcomeOf(
+  job: GetJob,
+  status: 'unchanged' | 'saved',
+  { filename, size_bytes, content_hash }: ManifestEntry,
+  savedAs: string,
+) {
+  const isElsewhere = savedAs !== storedName(job, filename)
+  return { filename, status, size_bytes: size_bytes ?? 0, content_hash, ...(isElsewhere && { saved_as: savedAs }) }
 }

@@ -1,16 +1,15 @@
 import { mkdir, stat } from 'node:fs/promises'
-import { extname } from 'node:path'
-import type { Download } from '@svc/sdk'
+import { dirname } from 'node:path'
+import { type Download, plainName } from '@svc/sdk'
 import { type Command, Option } from 'commander'
-import { UsageError } from '../errors.ts'
+import { Failure, UsageError } from '../errors.ts'
 import { bytesText, counted } from '../output/quantities.ts'
-import { shellWord } from '../output/shell-word.ts'
 import type { Open, Session } from '../session.ts'
 import type { NamedLocker } from '../setup/known-lockers.ts'
 import { type DecryptOptions, decryption, withDecryptOptions } from './encryption.ts'
 import { getListed, listed } from './get-listed.ts'
 import { type Outcome, outcomeReporter } from './outcomes.ts'
-import { type GetOptions, isOnDisk } from './safe-path.ts'
+import { decryptedName, type GetOptions, isOnDisk } from './safe-path.ts'
 import { saveDownload } from './save-download.ts'
 import { writeOut } from './write-out.ts'
 
@@ -30,7 +29,7 @@ export function add(program: Command, open: Open): void {
     .command('get')
     .description('download files and check their hashes')
     .argument('[name...]', 'files and folders of the locker; by default all')
-    .option('-o, --out <folder>', 'target folder; - writes one file to standard output', '.')
+    .option('-o, --out <path>', 'target folder, or the file to write if one is asked for; - is standard output', '.')
     .option('-f, --overwrite', 'replace existing files that have other content')
     .addOption(new Option('--force', 'same as --overwrite').implies({ overwrite: true }).hideHelp())
     .option('--public', 'read without signing, through the public link; the default without a wallet')
@@ -49,36 +48,43 @@ async function get(session: Session, names: readonly string[], options: GetComma
     if (name === undefined || others.length > 0) throw new UsageError('-o - writes one file: name it')
     return writeOut(session, locker, name, { isMember, decrypt })
   }
-  await requireFolder(out, names)
-  await mkdir(out, { recursive: true })
   const getNamed = isMember ? getAsMember : getPublicly
   return getNamed(session, locker, names, { out, overwrite, decrypt })
 }
 
-/** A user who gives one file and `-o copy.txt` wants that file, not a folder of that name. */
-async function requireFolder(out: string, names: readonly string[]): Promise<void> {
+/** `-o` is a file if one file is asked for, except for an existing folder and a path that ends with a slash. */
+async function prepareTarget(options: GetOptions, isOneFile: boolean): Promise<GetOptions> {
+  const { out } = options
   const found = await stat(out).catch(() => null)
-  const [name = ''] = names
-  const toFile = (of: string) => `\`svc get ${of} -o - > ${shellWord(out)}\` saves one file under this name`
-  if (found && !found.isDirectory())
-    throw new UsageError(`${out} is a file, but -o must be a folder`, toFile(shellWord(name || 'NAME')))
-  const looksLikeFile = names.length === 1 && extname(out) !== '' && extname(out) === extname(name)
-  if (!found && looksLikeFile && !out.endsWith('/'))
-    throw new UsageError(`${out} would be a folder`, `${toFile(shellWord(name))}; for a folder, add a slash`)
+  const isFile = found ? !found.isDirectory() : isOneFile && !out.endsWith('/')
+  if (isFile && !isOneFile)
+    throw new UsageError(`${out} is a file, but several files need a folder`, 'name a folder with -o')
+  await makeFolder(isFile ? dirname(out) : out)
+  return isFile ? { ...options, file: out } : options
+}
+
+async function makeFolder(path: string): Promise<void> {
+  await mkdir(path, { recursive: true }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST' && error.code !== 'ENOTDIR') throw error
+    throw new Failure(`${path} cannot be a folder: a file is in the way`, 'name another path with -o')
+  })
 }
 
 async function getAsMember(
   session: Session,
   locker: NamedLocker,
   names: readonly string[],
-  options: GetOptions,
+  given: GetOptions,
 ): Promise<void> {
   const { output, host } = session
   const { signal } = host
   const client = await session.lockerClient(locker)
-  const entries = await listed(client, locker, names, signal, { isPlaintextWanted: options.decrypt != null })
+  const entries = await listed(client, locker, names, signal, { isPlaintextWanted: given.decrypt != null })
+  const [name] = names
+  const isOneFile = entries.size === 1 && names.length === 1 && [...entries.keys()].every((own) => isFileOf(own, name))
+  const options = await prepareTarget(given, isOneFile)
   const total = [...entries.values()].reduce((sum, { size_bytes }) => sum + (size_bytes ?? 0), 0)
-  output.note(`${counted(entries.size, 'file')}, ${bytesText(total)} → ${options.out}`)
+  output.note(`${counted(entries.size, 'file')}, ${bytesText(total)} → ${given.out}`)
   const { report, end } = outcomeReporter(output)
   await output.withProgress('get', total, (progress) =>
     getListed({ client, locker, options, signal, progress, note: output.note, report }, entries),
@@ -86,15 +92,21 @@ async function getAsMember(
   end(retryHint(options))
 }
 
+/** Whether the name is that of the file, and not of a folder with it. */
+function isFileOf(filename: string, name: string | undefined): boolean {
+  return filename === name || plainName(filename) === name
+}
+
 async function getPublicly(
   session: Session,
   { receipt_id }: NamedLocker,
   names: readonly string[],
-  options: GetOptions,
+  given: GetOptions,
 ): Promise<void> {
   const { output, host } = session
   const { signal } = host
   if (names.length === 0) throw new UsageError('name the files to get: without a wallet they cannot be listed')
+  const options = await prepareTarget(given, names.length === 1)
   const client = await session.client()
   const { report, end } = outcomeReporter(output)
   for (const filename of names) {
@@ -110,10 +122,11 @@ async function getPublicly(
 async function save(download: Download, options: GetOptions, note: (text: string) => void): Promise<Outcome> {
   const { filename, contentHash: content_hash, size: size_bytes } = download
   const facts = { filename, size_bytes: size_bytes ?? 0, content_hash }
+  const elsewhere = (savedAs: string) => savedAs !== filename && { saved_as: savedAs }
   if (await isOnDisk(filename, { filename, size_bytes, content_hash }, options)) {
     await download.stream.cancel()
-    return { ...facts, status: 'unchanged' }
+    return { ...facts, status: 'unchanged', ...elsewhere(options.file ?? decryptedName(filename, options)) }
   }
-  const { isEncrypted } = await saveDownload(download, { name: filename, note }, options)
-  return { ...facts, status: 'saved', ...(isEncrypted && { encrypted: true }) }
+  const { savedAs, isEncrypted } = await saveDownload(download, { name: filename, note }, options)
+  return { ...facts, status: 'saved', ...elsewhere(savedAs), ...(isEncrypted && { encrypted: true }) }
 }

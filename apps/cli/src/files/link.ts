@@ -32,12 +32,12 @@ const ABOUT = `Anyone with the link can open every file in the locker. Its id is
 rotated: once the locker is attested, the evidence at that id lists all file names, sizes and
 hashes. A rotated link leads to no evidence, so its readers must know the file names.
 
-Closing or rotating the link stops it immediately. Shares and temporary URLs work until they
+Closing or rotating the link stops it immediately. Shares and temporary links work until they
 expire or \`svc revoke\` ends them. The evidence at the receipt id stays public, with later
 statements.`
 
 const STAYS =
-  'Shares and temporary URLs still work until they expire; `svc revoke` ends them. Evidence stays public' +
+  'Shares and temporary links still work until they expire; `svc revoke` ends them. Evidence stays public' +
   ' at the receipt id, with all file names, sizes and hashes, including later statements.'
 
 async function show(session: Session): Promise<void> {

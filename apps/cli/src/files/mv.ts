@@ -26,7 +26,7 @@ export function add(program: Command, open: Open): void {
   $ svc mv 2025 archive              a whole folder: 2025/x becomes archive/2025/x if there is an
                                      archive, else archive/x
 
-Recorded hashes stay the same. URLs of the old names no longer work.`,
+Recorded hashes stay the same. Links to the old names no longer work.`,
     )
     .action(async (names: string[], options: MvOptions, command: Command) => mv(await open(command), names, options))
 }
@@ -50,10 +50,10 @@ async function mv(session: Session, names: readonly string[], { overwrite = fals
     const { files } = await client.rename(locker, some, { overwrite, signal }).catch(requireNewer)
     for (const file of files) {
       const remark = file.replaced ? ' (replaced)' : ''
-      output.result(file, () => `${shown(file.filename)} → ${shown(file.new_filename)}${remark}`)
+      output.item(file, () => `${shown(file.filename)} → ${shown(file.new_filename)}${remark}`)
     }
   }
-  output.note(`${counted(renames.length, 'file')} renamed. URLs of the old names no longer work.`)
+  output.note(`${counted(renames.length, 'file')} renamed. Links to the old names no longer work.`)
 }
 
 /** Like `mv` of Unix: into a folder if there are several names, the target ends with a slash, or is a folder. */

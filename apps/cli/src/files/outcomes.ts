@@ -19,6 +19,8 @@ export type Outcome =
       size_bytes: number
       content_hash: string | null
       replaces?: Replaced
+      /** Where it is on disk, if not under its own name. */
+      saved_as?: string
       /** Saved unchanged and still encrypted. */
       encrypted?: true
     }
@@ -28,7 +30,7 @@ export type Outcome =
 type Status = Outcome['status']
 
 /** Reports each file when it is done and a summary at the end. With `isDryRun`, nothing was done. */
-export function outcomeReporter({ result, note, style }: Output, { isDryRun = false, isUpload = false } = {}) {
+export function outcomeReporter({ result, item, note, style }: Output, { isDryRun = false, isUpload = false } = {}) {
   const counts = new Map<Status, number>()
   const failures: unknown[] = []
   let encrypted = 0
@@ -48,7 +50,9 @@ export function outcomeReporter({ result, note, style }: Output, { isDryRun = fa
           stored: style.good('✓'),
           saved: style.good('✓'),
         }
-        result(document, () => `${marks[outcome.status]} ${shown(filename)}${remarkOn(outcome)}`)
+        // A dry run does nothing else than report.
+        const write = isDryRun ? result : item
+        write(document, () => `${marks[outcome.status]} ${shown(filename)}${remarkOn(outcome)}`)
         return
       }
       failures.push(outcome.error)
@@ -79,9 +83,11 @@ export function outcomeReporter({ result, note, style }: Output, { isDryRun = fa
   }
 }
 
-/** ` (replaces 1.20 MiB from 2026-11-02)` or ` (encrypted)` */
+/** ` (replaces 1.20 MiB from 2026-11-02)`, ` (encrypted)` or ` → copy.txt` */
 function remarkOn(outcome: Exclude<Outcome, { status: 'failed' }>): string {
-  if ('encrypted' in outcome) return ' (encrypted)'
+  const savedAs = 'saved_as' in outcome && outcome.saved_as !== undefined ? ` → ${shown(outcome.saved_as)}` : ''
+  if ('encrypted' in outcome) return `${savedAs} (encrypted)`
+  if (savedAs !== '') return savedAs
   if (!('replaces' in outcome) || !outcome.replaces) return ''
   const { size_bytes, uploaded_at } = outcome.replaces
   const what = size_bytes === null ? 'other content' : bytesText(size_bytes)

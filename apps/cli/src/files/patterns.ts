@@ -1,9 +1,11 @@
 // Patterns for names, by the rules of .gitignore: for `put`, `sync` and `verify`.
 
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Option } from 'commander'
 import { UsageError } from '../errors.ts'
 import { repeatedOption } from '../options.ts'
+import { counted } from '../output/quantities.ts'
 
 export interface PatternOptions {
   include?: readonly string[]
@@ -15,15 +17,40 @@ export interface PatternOptions {
 /** Whether to leave out a name. A name that ends with a slash is a folder with everything below it. */
 export type IsExcluded = (name: string) => boolean
 
-export async function excluderOf({
-  include = [],
-  exclude = [],
-  excludeFrom = [],
-}: PatternOptions): Promise<IsExcluded> {
-  const lines = await Promise.all(excludeFrom.map(readPatterns))
-  const isLeftOut = matcher([...lines.flat(), ...exclude])
+/** Files that operating systems leave in folders. */
+const SYSTEM_FILES = ['.DS_Store', '._*', '[Tt]humbs.db', '[Dd]esktop.ini']
+
+/** The file of a folder with patterns to exclude. It is never uploaded itself. */
+export const IGNORE_FILE = '.svcignore'
+
+/** `folder` is the folder whose `.svcignore` counts; null if there is none. A later pattern can re-include a name. */
+export async function excluderOf(
+  { include = [], exclude = [], excludeFrom = [] }: PatternOptions,
+  folder: string | null = null,
+): Promise<IsExcluded> {
+  const given = await Promise.all(excludeFrom.map((file) => readPatterns(file, `--exclude-from ${file}`)))
+  const own = folder === null ? [] : await readIgnoreFile(folder)
+  const isLeftOut = decider([
+    ...systemFileRules(),
+    ...[...own, ...given.flat(), ...exclude, `/${IGNORE_FILE}`].flatMap(rulesOf),
+  ])
   const isWanted = include.length > 0 ? matcher(include) : () => true
   return (name) => isLeftOut(name) || !(name.endsWith('/') || isWanted(name))
+}
+
+/** Whether the name is that of a file that an operating system left in the folder. */
+export function isSystemFile(name: string): boolean {
+  return !name.endsWith('/') && decider(systemFileRules())(name)
+}
+
+/** Folders of these names are not system files. */
+function systemFileRules(): Rule[] {
+  return SYSTEM_FILES.flatMap(rulesOf).map((rule) => ({ ...rule, isFor: 'files' }))
+}
+
+/** `3 system files skipped (.DS_Store, Thumbs.db, desktop.ini, ._*)` */
+export function systemFilesText(count: number): string {
+  return `${counted(count, 'system file')} skipped (.DS_Store, Thumbs.db, desktop.ini, ._*)`
 }
 
 export function excludeOptions(): Option[] {
@@ -37,16 +64,25 @@ export function includeOption(): Option {
   return repeatedOption('--include <pattern>', 'only files and folders like this')
 }
 
-async function readPatterns(file: string): Promise<string[]> {
+async function readPatterns(file: string, source: string): Promise<string[]> {
   const text = await readFile(file, 'utf8').catch(({ code, message }: NodeJS.ErrnoException) => {
-    throw new UsageError(`--exclude-from ${file}: ${code === 'ENOENT' ? 'the file does not exist' : message}`)
+    throw new UsageError(`${source}: ${code === 'ENOENT' ? 'the file does not exist' : message}`)
   })
-  return text.split(/\r?\n/).filter((line) => line.trim() !== '' && !line.startsWith('#'))
+  return text
+    .replace(/^\uFEFF/, '')
+    .split(/\r?\n/)
+    .filter((line) => line.trim() !== '' && !line.startsWith('#'))
+}
+
+async function readIgnoreFile(folder: string): Promise<string[]> {
+  const file = join(folder, IGNORE_FILE)
+  const isThere = (await stat(file).catch(() => null)) !== null
+  return isThere ? readPatterns(file, file) : []
 }
 
 interface Rule {
   isNegated: boolean
-  isForFolders: boolean
+  isFor: 'any' | 'files' | 'folders'
   regex: RegExp
 }
 
@@ -55,9 +91,13 @@ interface Rule {
  * in git, such files are never matched.
  */
 export function matcher(patterns: readonly string[]): (name: string) => boolean {
-  const rules = patterns.flatMap((pattern) => ruleOf(pattern) ?? [])
+  return decider(patterns.flatMap(rulesOf))
+}
+
+function decider(rules: readonly Rule[]): (name: string) => boolean {
   const decide = (path: string, isFolder: boolean): boolean => {
-    const last = rules.findLast(({ isForFolders, regex }) => (isFolder || !isForFolders) && regex.test(path))
+    const other = isFolder ? 'files' : 'folders'
+    const last = rules.findLast(({ isFor, regex }) => isFor !== other && regex.test(path))
     return last !== undefined && !last.isNegated
   }
   return (name) => {
@@ -67,18 +107,17 @@ export function matcher(patterns: readonly string[]): (name: string) => boolean 
   }
 }
 
-function ruleOf(pattern: string): Rule | null {
+function rulesOf(pattern: string): Rule[] {
   const isNegated = pattern.startsWith('!')
   // Spaces at the end do not count unless they are escaped.
   const text = pattern.slice(isNegated ? 1 : 0).replace(/(?<!\\) +$/, '')
-  const isForFolders = text.endsWith('/')
   const glob = text.replace(/\/+$/, '')
-  if (glob === '') return null
+  if (glob === '') return []
   // A slash at the beginning or in the middle anchors the pattern at the top; other patterns match at any depth.
   const isAnchored = glob.includes('/')
   const source = `^${isAnchored ? '' : '(?:.*/)?'}${regexOf(glob.replace(/^\//, ''))}$`
   try {
-    return { isNegated, isForFolders, regex: new RegExp(source, 'su') }
+    return [{ isNegated, isFor: text.endsWith('/') ? 'folders' : 'any', regex: new RegExp(source, 'su') }]
   } catch {
     throw new UsageError(
       `${JSON.stringify(pattern)} is not a pattern`,

@@ -8,7 +8,7 @@ import { shown } from '../output/shown.ts'
 import type { Open, Session } from '../session.ts'
 import type { NamedLocker } from '../setup/known-lockers.ts'
 import { keyFiles } from '../setup/wallet.ts'
-import { type Collected, type CollectOptions, collect, nameFor, secretsAt } from './collect.ts'
+import { type CollectOptions, collect, leftOutText, nameFor, secretsAt } from './collect.ts'
 import { reportDeliveries } from './deliveries.ts'
 import { type EncryptOptions, encryption, isEncrypting, secretFilesOf, withEncryptOptions } from './encryption.ts'
 import { outcomeReporter } from './outcomes.ts'
@@ -38,6 +38,9 @@ Names are relative to the given folder: \`svc put photos\` puts photos/a.jpg as 
 \`svc get -o photos\` downloads it again. Unchanged files are skipped, files of the same name are
 replaced, and an interrupted upload of a large file resumes where it stopped.
 
+A file .svcignore in the given folder lists what to leave out, in the format of .gitignore. System
+files (.DS_Store, Thumbs.db, desktop.ini, ._*) are skipped unless it has a line like !Thumbs.db.
+
 With --encrypt the gateway sees names, sizes and times, but no content. \`svc get --decrypt\`
 decrypts it, and so does the program age: \`age -d\`.`,
     )
@@ -49,8 +52,8 @@ async function put(session: Session, paths: readonly string[], given: PutOptions
   if (paths.includes('-')) return putStandardInput(session, paths, options)
   const { output, host } = session
   const secrets = [...keyFiles(host.env, session.settings.wallet), ...secretFilesOf(options)]
-  const { files, leftOut } = await collect(paths, { ...options, isSecret: await secretsAt(secrets) })
-  for (const line of leftOutText(leftOut)) output.note(line)
+  const { files, ...others } = await collect(paths, { ...options, isSecret: await secretsAt(secrets) })
+  for (const line of leftOutText(others)) output.note(line)
   if (files.length === 0) return output.note(`No file to upload in ${paths.join(', ')}: nothing was done.`)
   const locker = await session.locker()
   const encrypt = await encryption(session, locker, options)
@@ -79,13 +82,6 @@ async function warnOfPlaintext(session: Session, client: Client, locker: NamedLo
   const which =
     plain.size === 1 ? `${shown(first)} is` : `${shown(first)} and ${counted(plain.size - 1, 'more file')} are`
   session.output.warn(`${which} also in the locker unencrypted: \`svc rm\` removes the unencrypted file`)
-}
-
-const LEFT_OUT_SHOWN = 20
-
-export function leftOutText(leftOut: Collected['leftOut']): string[] {
-  const some = leftOut.slice(0, LEFT_OUT_SHOWN).map(({ name, leftOut: why }) => `left out: ${shown(name)} (${why})`)
-  return leftOut.length > LEFT_OUT_SHOWN ? [...some, `left out: ${leftOut.length - LEFT_OUT_SHOWN} more`] : some
 }
 
 async function putStandardInput(session: Session, paths: readonly string[], options: PutOptions): Promise<void> {

@@ -5,6 +5,7 @@ import { counted } from '../output/quantities.ts'
 import { shown } from '../output/shown.ts'
 import type { Open, Session } from '../session.ts'
 import type { NamedLocker } from '../setup/known-lockers.ts'
+import { unlessFolder } from './folder-error.ts'
 import { matching } from './matching.ts'
 
 interface RmOptions {
@@ -30,9 +31,17 @@ async function rm(session: Session, names: readonly string[], { recursive = fals
   if (!(await session.confirm(`Remove ${what} from ${from}?`))) throw new Failure('nothing was removed')
   for (const filename of filenames) {
     host.signal.throwIfAborted()
-    const removed = await client.remove(locker, filename)
+    const removed = await client
+      .remove(locker, filename)
+      .catch(
+        unlessFolder(
+          { client, locker, signal: host.signal },
+          filename,
+          (folder) => `\`svc rm -r ${folder}\` removes all its files`,
+        ),
+      )
     const kept = removed.bytes_removed ? '' : ' (its provider cannot delete the bytes)'
-    output.result(removed, () => `removed ${shown(filename)}${kept}`)
+    output.item(removed, () => `removed ${shown(filename)}${kept}`)
   }
 }
 

@@ -40,6 +40,8 @@ async function requireFolder(path: string): Promise<void> {
 export interface GetOptions {
   /** The target folder. */
   out: string
+  /** The path of the only file, which then has no name below the target folder. */
+  file?: string | undefined
   overwrite?: boolean
   /** Decrypts encrypted downloads. */
   decrypt?: Decrypt | null
@@ -59,8 +61,8 @@ interface Expected {
  * decryption. Throws if another file is in the way.
  */
 export async function isOnDisk(name: string, expected: Expected, options: GetOptions): Promise<boolean> {
-  const { out, overwrite, keepLinks } = options
-  const path = await safePath(out, decryptedName(name, options))
+  const { overwrite, keepLinks } = options
+  const path = await targetPath(decryptedName(name, options), options)
   const facts = await stat(path).catch(() => null)
   const decrypt = decryptedName(name, options) === name ? null : options.decrypt
   if (facts?.isFile() && (await isSame(path, facts.size, expected, decrypt ?? null))) return true
@@ -70,6 +72,11 @@ export async function isOnDisk(name: string, expected: Expected, options: GetOpt
   if (facts.isFile())
     throw new Failure(`${path} already exists with other content; --overwrite replaces it`, 'the file was not changed')
   throw new Failure(`${path} is in the way: it is not a file`, 'move it away, or name another folder with --out')
+}
+
+/** Where a file of this name is saved. */
+export function targetPath(name: string, { out, file }: GetOptions): Promise<string> | string {
+  return file ?? safePath(out, name)
 }
 
 export async function requireNoLink(path: string): Promise<void> {

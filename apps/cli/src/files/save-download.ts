@@ -2,7 +2,7 @@ import { type Download, plainName } from '@svc/sdk'
 import { type SaveOptions, saveAs } from '@svc/sdk/node'
 import { openDownload } from './encryption.ts'
 import { resumingText } from './outcomes.ts'
-import { type GetOptions, safePath } from './safe-path.ts'
+import { type GetOptions, targetPath } from './safe-path.ts'
 
 interface Saving extends Pick<SaveOptions, 'onBytes'> {
   /** The name on disk before decryption. */
@@ -11,21 +11,22 @@ interface Saving extends Pick<SaveOptions, 'onBytes'> {
 }
 
 /**
- * Saves a download below the folder, decrypted if requested, and returns whether the saved file is encrypted. A
+ * Saves a download, decrypted if requested, and returns its name and whether the saved file is encrypted. A
  * decrypted download does not resume, because a partial plaintext does not show its position in the ciphertext.
  */
 export async function saveDownload(
   download: Download,
   { name, note, onBytes }: Saving,
   options: GetOptions,
-): Promise<{ isEncrypted: boolean }> {
-  const { out, overwrite: replace = false, decrypt = null } = options
+): Promise<{ savedAs: string; isEncrypted: boolean }> {
+  const { file, overwrite: replace = false, decrypt = null } = options
   const { download: opened, isEncrypted, isDecrypted } = await openDownload(download, decrypt)
-  await saveAs(opened, await safePath(out, isDecrypted ? plainName(name) : name), {
+  const savedName = isDecrypted ? plainName(name) : name
+  await saveAs(opened, await targetPath(savedName, options), {
     replace,
     resume: !isDecrypted,
     onResume: (kept, size) => note(resumingText(download.filename, kept, size)),
     ...(onBytes && { onBytes }),
   })
-  return { isEncrypted }
+  return { savedAs: file ?? savedName, isEncrypted }
 }

@@ -38,7 +38,7 @@ export function add(program: Command, open: Open): void {
 
 const ABOUT = `Anyone with the address sees the name, opens a preview, downloads, and gets proof of the content.
 It does not reveal the receipt or other files. \`svc shares\` lists shares and when each was last
-used; \`svc shares end\` ends one. Times below an hour make a temporary URL, as \`svc url\` does.`
+used; \`svc shares end\` ends one. Times below an hour make a temporary link, as \`svc url\` does.`
 
 async function share(session: Session, path: string, { expires, label, qr }: ShareOptions): Promise<void> {
   const { output, host } = session
@@ -56,7 +56,7 @@ async function share(session: Session, path: string, { expires, label, qr }: Sha
   const { url } = made
   output.result({ filename: path, ...made, expires_in_sec: secondsOf(made) }, () => shown(url))
   if (qr) output.note(`\n${(await import('../output/qr.ts')).qrText(url)}\n`)
-  const until = made.expires_at === null ? 'does not expire' : `works until ${timeText(made.expires_at)} UTC`
+  const until = made.expires_at === null ? 'does not expire' : `works until ${timeText(made.expires_at)}`
   output.note(`It ${until}; \`svc shares end ${made.id}\` ends it earlier.`)
   noteEncrypted(output, path)
 }

@@ -6,6 +6,7 @@ import { bytesText, timeText } from '../output/quantities.ts'
 import { shown } from '../output/shown.ts'
 import { pairs } from '../output/table.ts'
 import type { Open, Session } from '../session.ts'
+import { rejectFolder } from './folder-error.ts'
 
 export function add(program: Command, open: Open): void {
   program
@@ -21,9 +22,16 @@ async function stat(session: Session, filename: string): Promise<void> {
   const { locker_id } = locker
   const client = await session.lockerClient(locker)
   const body = { filenames: [filename] }
-  const [found] = (await client.call(fileUrls, { params: { locker_id }, body, signal: host.signal })).body.urls
-  if (!found)
+  const { signal } = host
+  const [found] = (await client.call(fileUrls, { params: { locker_id }, body, signal })).body.urls
+  if (!found) {
+    await rejectFolder(
+      { client, locker, signal },
+      filename,
+      (folder) => `\`svc ls ${folder}\` lists its files, \`svc du ${folder}\` their size`,
+    )
     throw new Failure(`the locker has no ${filename}, or its upload is not finished`, '`svc ls` lists its files')
+  }
   const { size_bytes, content_type, content_hash, uploaded_at = null, provider_ref = null } = found
   const document = { filename, locker_id, size_bytes, content_type, content_hash, uploaded_at, provider_ref }
   output.result(document, () => statText(found))

@@ -8,15 +8,15 @@ import { isGatewayError } from '@svc/sdk/errors'
 import { type Found, walk } from '@svc/sdk/node'
 import { Failure } from '../errors.ts'
 import type { Progress } from '../output/progress.ts'
+import { counted } from '../output/quantities.ts'
 import type { Session } from '../session.ts'
 import type { NamedLocker } from '../setup/known-lockers.ts'
 import { keyFiles } from '../setup/wallet.ts'
-import { collect, secretsAt } from './collect.ts'
+import { collect, leftOutText, secretsAt } from './collect.ts'
 import { reportDeliveries } from './deliveries.ts'
 import { getListed, listed } from './get-listed.ts'
 import type { Outcome } from './outcomes.ts'
 import { excluderOf, type IsExcluded, type PatternOptions } from './patterns.ts'
-import { leftOutText } from './put.ts'
 import { putAll, storedOutcome } from './put-all.ts'
 import { requireNoLink } from './safe-path.ts'
 import { type Folding, foldedName, foldingOf } from './same-names.ts'
@@ -54,10 +54,10 @@ export async function uploadPlan(
   const { output, host } = session
   const isSecret = await secretsAt(keyFiles(host.env, session.settings.wallet))
   const to = prefix === '' ? {} : { to: prefix }
-  const { files, leftOut } = await collect([folder], { ...options, ...to, isSecret })
-  for (const line of leftOutText(leftOut)) output.note(line)
+  const { files, leftOut, systemFiles } = await collect([folder], { ...options, ...to, isSecret })
+  for (const line of leftOutText({ leftOut, systemFiles })) output.note(line)
   const client = await session.lockerClient(locker)
-  const isExcluded = await excluderOf(options)
+  const isExcluded = await excluderOf(options, folder)
   const stored = await listed(client, locker, [], host.signal)
   const isKept = keeper(leftOut, isExcluded)
   const isThere = (name: string) => name.startsWith(prefix) && !isKept(name.slice(prefix.length))
@@ -102,12 +102,13 @@ export async function downloadPlan(
   const { output, host } = session
   const { signal } = host
   const client = await session.lockerClient(locker)
-  const isExcluded = await excluderOf(options)
+  const isExcluded = await excluderOf(options, folder)
   const nameOnDisk = (filename: string) => filename.slice(prefix.length)
   const below = [...(await listed(client, locker, [], signal))].filter(([name]) => name.startsWith(prefix))
   if (below.length === 0 && prefix !== '')
     throw new Failure(`${titleOf(locker, prefix)} does not exist: nothing was changed`, '`svc ls` lists the files')
   const entries = new Map(below.filter(([name]) => !isExcluded(nameOnDisk(name))))
+  if (entries.size < below.length) output.note(`left out: ${counted(below.length - entries.size, 'excluded file')}`)
   const there = options.delete ? await filesOnDisk(session, folder, prefix, isExcluded) : []
   return {
     title: folder,

@@ -32,7 +32,8 @@ export function add(program: Command, open: Open): void {
   $ svc sync photos: ./photos        download the locker that is called photos
 
 Files are compared by size and hash, never by time; files that differ are replaced. Patterns are
-those of .gitignore. What is left out is neither sent nor removed; symbolic links are left out.`,
+those of .gitignore, also in a file .svcignore in the folder on disk. What is left out is neither
+sent nor removed; symbolic links and system files like .DS_Store are left out.`,
     )
     .action(async (from: Side, to: Side, options: SyncOptions, command: Command) =>
       sync(await open(command), from, to, options),

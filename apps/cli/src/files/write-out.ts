@@ -5,6 +5,7 @@ import { written } from '../output/output.ts'
 import type { Session } from '../session.ts'
 import type { NamedLocker } from '../setup/known-lockers.ts'
 import { type Decrypt, openDownload } from './encryption.ts'
+import { unlessFolder } from './folder-error.ts'
 
 export interface WriteOutOptions {
   isMember: boolean
@@ -22,13 +23,19 @@ export async function writeOut(
   const client = await (isMember ? session.lockerClient(locker) : session.client())
   const get = (name: string) =>
     isMember ? client.get(locker, name, { signal }) : client.getPublicly(locker.receipt_id, name, { signal })
-  const found = decrypt ? await get(filename).catch(orEncrypted(get, filename)) : await get(filename)
+  const asked = decrypt ? get(filename).catch(orEncrypted(get, filename)) : get(filename)
+  // Only members may list the files.
+  const found = await (isMember ? asked.catch(unlessFolder({ client, locker, signal }, filename, folderHint)) : asked)
   const { download, isEncrypted } = await openDownload(found, decrypt)
   if (isEncrypted && stdout.isTTY) {
     await download.stream.cancel()
     throw new Failure(`${filename} is encrypted`, 'add --decrypt, or pipe it to `age -d`')
   }
   for await (const chunk of chunksOf(download.stream)) await written(stdout, chunk)
+}
+
+function folderHint(folder: string): string {
+  return `\`svc get ${folder}\` downloads its files, \`svc ls ${folder}\` lists them`
 }
 
 /** For plaintext, the ending may be left out. */

@@ -17,6 +17,8 @@ export interface Output {
   readonly style: Style
   /** Writes a result: a line of JSON, or text for people. */
   result(document: unknown, text: () => string): void
+  /** One of many items that are done: a result, whose text `--quiet` omits. */
+  item(document: unknown, text: () => string): void
   /** Progress and advice for users; omitted with `--json` and `--quiet`. */
   note(text: string): void
   /** Shown even with `--quiet`. */
@@ -35,10 +37,15 @@ export function createOutput({ env, stdout, stderr, now }: Host, options: Output
     stream.write(`${terminalSafe(text)}\n`)
   }
 
+  const result: Output['result'] = (document, text) => write(stdout, isJson ? jsonLine(document) : text())
+
   return {
     isJson,
     style: styleFor(stdout, env),
-    result: (document, text) => write(stdout, isJson ? jsonLine(document) : text()),
+    result,
+    item(document, text) {
+      if (isJson || !isQuiet) result(document, text)
+    },
     note(text) {
       if (!isJson && !isQuiet) write(stderr, text)
     },

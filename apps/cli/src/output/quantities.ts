@@ -33,9 +33,9 @@ export function counted(count: number, noun: string): string {
   return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`
 }
 
-/** `2026-06-12 10:30` of an ISO time, in UTC. */
+/** `2026-06-12 10:30 UTC` of an ISO time in UTC. */
 export function timeText(iso: string | null): string {
-  return iso === null ? '-' : iso.slice(0, 16).replace('T', ' ')
+  return iso === null ? '-' : `${iso.slice(0, 16).replace('T', ' ')} UTC`
 }
 
 /** The beginning of a long id. */

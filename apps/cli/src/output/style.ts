@@ -8,6 +8,11 @@ export interface Style {
   strong(text: string): string
 }
 
+const unchanged = (text: string) => text
+
+/** Without colours, for files. */
+export const PLAIN: Style = { good: unchanged, bad: unchanged, dim: unchanged, strong: unchanged }
+
 /** Colours on terminals, unless NO_COLOR is set (https://no-color.org). */
 export function styleFor(stream: TextStream, env: Environment): Style {
   const isColoured = stream.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb'

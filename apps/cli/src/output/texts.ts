@@ -2,16 +2,24 @@ import type { Anchor } from '@svc/api/attestations'
 import type { Terms } from '@svc/api/purchases'
 import type { SignedReceipt } from '@svc/protocol/receipt'
 import { explorerUrl } from '@svc/sdk/explorer'
+import { networkText } from './networks.ts'
 import { bytesText, counted } from './quantities.ts'
 import { shown } from './shown.ts'
 
 type Pair = [name: string, value: string]
 
-/** The payment and its receipt. `service` is the address of the paid service. */
-export function paidPairs(receipt: SignedReceipt, service: string): Pair[] {
+interface PaidService {
+  /** The address of the paid service. */
+  service: string
+  /** Whether it runs on local chains. */
+  isLocal: boolean
+}
+
+/** The payment and its receipt. */
+export function paidPairs(receipt: SignedReceipt, { service, isLocal }: PaidService): Pair[] {
   const { paid_amount, pay_asset, network, tx_hash, receipt_id } = receipt
   return [
-    ['paid', shown(`${paid_amount} ${pay_asset} on ${network}`)],
+    ['paid', shown(`${paid_amount} ${pay_asset} on ${networkText(network, { isLocal })}`)],
     ['payment', tx_hash],
     ...explorerPairs(network, tx_hash, service),
     ['receipt', receipt_id],

@@ -3,6 +3,7 @@ import type { PaymentLeg } from '@svc/api/quote'
 import type { NetworkFee } from '@svc/sdk'
 import { amountText, atomicAmount, feeText, knownAsset } from '@svc/sdk/money'
 import { Failure, UsageError } from '../errors.ts'
+import { networkText } from '../output/networks.ts'
 import { shown } from '../output/shown.ts'
 import { pairs } from '../output/table.ts'
 import type { Session } from '../session.ts'
@@ -12,7 +13,7 @@ import type { Key } from '../setup/wallet.ts'
 export async function approvePayment(
   { output, confirm, isYes }: Session,
   key: Key,
-  { leg, fee }: Asked,
+  { leg, fee, isLocal }: Asked,
   [goods, what]: readonly [goods: string, what: string],
   limit: PriceLimit,
 ): Promise<boolean> {
@@ -24,7 +25,7 @@ export async function approvePayment(
       [goods, shown(what)],
       ['pay', amount],
       ['to', shown(leg.payTo)],
-      ['on', shown(leg.network)],
+      ['on', networkText(leg.network, { isLocal })],
       ['from', `${key.address} (${key.from})`],
       ['fee', fee ? `${shown(feeText(fee))} to the network, on top` : 'the network fee, on top of it'],
     ]),
@@ -49,6 +50,8 @@ function requireUsualFee({ network: paidOn }: PaymentLeg, fee: NetworkFee | null
 interface Asked {
   leg: PaymentLeg
   fee: NetworkFee | null
+  /** Whether the seller runs on local chains. */
+  isLocal: boolean
 }
 
 export interface PriceLimit {

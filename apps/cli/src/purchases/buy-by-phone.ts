@@ -8,12 +8,14 @@ import { type Client, lockerOf, namedTags, readPurchase } from '@svc/sdk'
 import { GatewayError, isGatewayError, PaymentError } from '@svc/sdk/errors'
 import { transferRequestOf } from '@svc/sdk/wallet-urls'
 import { Failure, UsageError } from '../errors.ts'
+import { networkTitle } from '../output/networks.ts'
 import { qrText } from '../output/qr.ts'
 import { shown } from '../output/shown.ts'
 import { pairs } from '../output/table.ts'
 import { paidPairs } from '../output/texts.ts'
 import type { Session } from '../session.ts'
 import { knownLockers, named, rememberLocker } from '../setup/known-lockers.ts'
+import { isOnLocalChains } from '../setup/read-once.ts'
 import { askedAmount, requireAsset, requireWithin } from './approve-payment.ts'
 import { type BuyOptions, orderText, requireProvisionable } from './order.ts'
 import { type AskedPayment, type PhonePurchase, phonePurchase, resumeCommand } from './phone-purchase.ts'
@@ -42,8 +44,9 @@ export async function buyByPhone(session: Session, options: BuyOptions): Promise
   await rememberLocker(folder, { receipt_id, locker_id, gateway, owner, name, added_at })
   await entry.write(null)
   const isOpen = await openLocker(session, receipt, options)
+  const isLocal = await isOnLocalChains(session)
   output.result({ receipt_id, locker_id, name, receipt, opened: isOpen }, () =>
-    pairs([...paidPairs(receipt, gateway), ['owner', owner], ['locker', locker_id]]),
+    pairs([...paidPairs(receipt, { service: gateway, isLocal }), ['owner', owner], ['locker', locker_id]]),
   )
   output.note(
     isOpen
@@ -102,7 +105,7 @@ async function askForPayment(
     pairs([
       ['pay', shown(askedAmount(payment.leg))],
       ['to', shown(payment.leg.payTo)],
-      ['on', shown(payment.leg.network)],
+      ['on', networkTitle(payment.leg.network)],
       ['until', shown(payment.expires_at)],
       ['owner', 'the wallet that pays'],
     ]),

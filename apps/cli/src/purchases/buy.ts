@@ -8,6 +8,7 @@ import { pairs } from '../output/table.ts'
 import { paidPairs, termsText } from '../output/texts.ts'
 import type { Open, Session } from '../session.ts'
 import { knownLockers, named, rememberLocker } from '../setup/known-lockers.ts'
+import { isOnLocalChains } from '../setup/read-once.ts'
 import { nodeFor } from '../setup/wallet.ts'
 import { approvePayment, requireAsset } from './approve-payment.ts'
 import { type BuyOptions, orderText, requireProvisionable } from './order.ts'
@@ -44,7 +45,10 @@ async function buy(session: Session, options: BuyOptions): Promise<void> {
   if (options.name !== undefined) await requireOwnPurchase(session, options.name)
   if (!(await isStarted(session, options.name))) requireProvisionable(options)
   const query = { units, ...(provider && { provider }) }
-  const price = await (await session.client()).price({ query, signal: host.signal })
+  const [price, isLocal] = await Promise.all([
+    (await session.client()).price({ query, signal: host.signal }),
+    isOnLocalChains(session),
+  ])
   const offers = price.amounts.map(({ pay_asset: ticker, network }) => ({ ticker, network }))
   const key = payingKey(await session.keys(), offers, options.asset)
   const name = options.name ?? null
@@ -53,7 +57,7 @@ async function buy(session: Session, options: BuyOptions): Promise<void> {
     const client = await session.client(key)
     const wallet = await key.wallet(nodeFor(key, session.settings, gateway))
     const approve: Approve = async (leg, fee) => {
-      isPaidNow = await approvePayment(session, key, { leg, fee }, ['storage', goodsText(price)], options)
+      isPaidNow = await approvePayment(session, key, { leg, fee, isLocal }, ['storage', goodsText(price)], options)
       return isPaidNow
     }
     // Save the locker before it is opened and the purchase counts as finished: after a failure, the next run does not
@@ -68,7 +72,10 @@ async function buy(session: Session, options: BuyOptions): Promise<void> {
   const bought = await (name === null ? payOnce(session, buyer, orderText(options), pay) : pay(name))
   const { receipt, receipt_id, locker_id } = bought
   output.result({ receipt_id, locker_id, name, receipt }, () =>
-    pairs([...paidPairs(receipt, gateway), ['locker', name === null ? locker_id : `${locker_id} (${name})`]]),
+    pairs([
+      ...paidPairs(receipt, { service: gateway, isLocal }),
+      ['locker', name === null ? locker_id : `${locker_id} (${name})`],
+    ]),
   )
   if (!isPaidNow) output.note('\nThis purchase was already paid: no new payment was made.')
   output.note('\nNext: `svc put PATH`')

@@ -2,9 +2,10 @@ import type { Price, Quote } from '@svc/api/purchases'
 import { amountText } from '@svc/sdk/money'
 import type { Command } from 'commander'
 import { Failure } from '../errors.ts'
-import { collect, secretsAt } from '../files/collect.ts'
+import { collect, leftOutText, secretsAt } from '../files/collect.ts'
 import { excludeOptions, includeOption, type PatternOptions } from '../files/patterns.ts'
 import { assetOption, followOption, MAX_UNITS, type OrderOptions, withOrderOptions } from '../options.ts'
+import { networkText } from '../output/networks.ts'
 import { bytesText, counted } from '../output/quantities.ts'
 import { shown } from '../output/shown.ts'
 import { table } from '../output/table.ts'
@@ -52,10 +53,11 @@ interface Estimate {
 }
 
 async function estimateFor(session: Session, paths: readonly string[], options: QuoteOptions): Promise<Estimate> {
-  const { host, settings } = session
+  const { output, host, settings } = session
   const { provider } = options
   const isSecret = await secretsAt(keyFiles(host.env, settings.wallet))
-  const { files } = await collect(paths, { ...options, isSecret })
+  const { files, ...others } = await collect(paths, { ...options, isSecret })
+  for (const line of leftOutText(others)) output.note(line)
   const size_bytes = files.reduce((sum, { size }) => sum + size, 0)
   const query = { units: 1, ...(provider && { provider }) }
   const price = await (await session.client()).price({ query, signal: host.signal })
@@ -88,12 +90,13 @@ function estimateText({ files, size_bytes, units, limited_by }: Estimate, paths:
 function quoteText({ accepts, extensions }: Quote): string {
   const { terms, price_summary } = extensions.svc
   const { total_usd, provider } = price_summary
-  const warning = terms.environment === 'development' ? '\nA development gateway: do not send real money.' : ''
+  const isLocal = terms.environment === 'development'
+  const warning = isLocal ? '\nA development gateway: do not send real money.' : ''
   const what = `${price_summary.units} × ${provider}: ${termsText(terms)}`
   const rows = accepts.map(({ amount, network, payTo, extra }) => [
     shown(amountText(BigInt(amount), extra.decimals)),
     shown(extra.name),
-    shown(network),
+    networkText(network, { isLocal }),
     shown(payTo),
   ])
   const columns = [{ title: 'AMOUNT', isRight: true }, { title: 'ASSET' }, { title: 'NETWORK' }, { title: 'PAY TO' }]

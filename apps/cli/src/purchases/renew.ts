@@ -48,6 +48,7 @@ async function renew(session: Session, wanted: string | undefined, options: Rene
   const units = options.units ?? (await (await session.lockerClient(locker)).usage(locker, host.signal)).renewal_units
   const order = { units, extends: receipt_id }
   const quote = await (await session.client()).quote(order, { signal: host.signal })
+  const isLocal = quote.extensions.svc.terms.environment === 'development'
   const offers = quote.accepts.map(({ extra, network }) => ({ ticker: extra.name, network }))
   const key = payingKey(await session.keys(), offers, asset)
   let isPaidNow = false
@@ -57,7 +58,13 @@ async function renew(session: Session, wanted: string | undefined, options: Rene
     const client = await session.client(key)
     const wallet = await key.wallet(nodeFor(key, session.settings, gateway))
     const approve: Approve = async (leg, fee) => {
-      isPaidNow = await approvePayment(session, key, { leg, fee }, ['renewal', goodsText(locker, quote)], options)
+      isPaidNow = await approvePayment(
+        session,
+        key,
+        { leg, fee, isLocal },
+        ['renewal', goodsText(locker, quote)],
+        options,
+      )
       return isPaidNow
     }
     return client.renew(locker, { units, intent, wallet, approve, ...(asset && { asset }), signal: host.signal })
@@ -65,7 +72,7 @@ async function renew(session: Session, wanted: string | undefined, options: Rene
   const expires_at = await endOf(session, locker)
   output.result({ locker_id: locker.locker_id, receipt_id: receipt.receipt_id, receipt, expires_at }, () =>
     pairs([
-      ...paidPairs(receipt, gateway),
+      ...paidPairs(receipt, { service: gateway, isLocal }),
       ['locker', shown(lockerName(locker, true))],
       ...(expires_at === null ? [] : [['until', shown(timeText(expires_at))] as const]),
     ]),

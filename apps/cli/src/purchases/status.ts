@@ -2,11 +2,13 @@ import type { LockerUsage } from '@svc/sdk'
 import { isGatewayError } from '@svc/sdk/errors'
 import type { Command } from 'commander'
 import { lockerArgument } from '../options.ts'
+import { LOCAL_CHAIN } from '../output/networks.ts'
 import { bytesText, timeText } from '../output/quantities.ts'
 import { shown } from '../output/shown.ts'
 import { pairs, table } from '../output/table.ts'
 import type { Open, Session } from '../session.ts'
 import { knownLockers, type NamedLocker } from '../setup/known-lockers.ts'
+import { isOnLocalChains } from '../setup/read-once.ts'
 import {
   anchorOutlook,
   bytesOfBought,
@@ -35,7 +37,8 @@ async function status(session: Session, wanted: string | undefined): Promise<voi
   }
   const locker = await session.locker(wanted)
   const usage = await usageOf(session, locker)
-  showResult(session, locker, usage, () => statusText(session, locker, usage))
+  const isLocal = await isOnLocalChains(session)
+  showResult(session, locker, usage, () => statusText(session, locker, usage, isLocal))
 }
 
 function showResult(session: Session, locker: NamedLocker, usage: LockerUsage, text: () => string): void {
@@ -50,7 +53,7 @@ async function usageOf(session: Session, locker: NamedLocker): Promise<LockerUsa
   return (await session.lockerClient(locker)).usage(locker, session.host.signal)
 }
 
-function statusText({ host }: Session, locker: NamedLocker, usage: LockerUsage): string {
+function statusText({ host }: Session, locker: NamedLocker, usage: LockerUsage, isLocal: boolean): string {
   const { egress, purchases, enforced } = usage
   return pairs([
     ['locker', shown(lockerName(locker, true))],
@@ -58,6 +61,7 @@ function statusText({ host }: Session, locker: NamedLocker, usage: LockerUsage):
     ['bytes', bytesOfBought(usage)],
     ['files', filesOfBought(usage)],
     ['egress', `about ${bytesText(egress.used)} of ${bytesText(egress.bought)}`],
+    ...(isLocal ? [['paid on', LOCAL_CHAIN] as const] : []),
     ...purchases.map((purchase) => [purchase.kind === 'renewal' ? 'renewed' : 'bought', paidText(purchase)] as const),
     ['next anchor', anchorOutlook(usage)],
     [

@@ -1,11 +1,10 @@
 import { type Discovery, discovery, type Health, health } from '@svc/api/info'
-import { readAtMost } from '@svc/protocol/read-at-most'
 import { MAX_CLOCK_LEAD_SECONDS } from '@svc/protocol/request-envelope'
 import { VERSION } from '@svc/protocol/version'
-import { NoAnswer, networkErrorReason } from '@svc/sdk/errors'
 import { nodeNetwork } from '@svc/sdk/node'
 import type { Command } from 'commander'
 import { Failure } from '../errors.ts'
+import { networkText, networkTitle } from '../output/networks.ts'
 import { durationText } from '../output/quantities.ts'
 import { shown } from '../output/shown.ts'
 import { describeError } from '../report.ts'
@@ -13,6 +12,7 @@ import type { Open, Session } from '../session.ts'
 import { readBalances } from './balances.ts'
 import { localHint } from './local-hint.ts'
 import { readPins } from './pinned.ts'
+import { readOnce } from './read-once.ts'
 import { type Key, nodeFor } from './wallet.ts'
 
 export function add(program: Command, open: Open): void {
@@ -73,22 +73,6 @@ async function examineGateway(session: Session, findings: Finding[]): Promise<Di
   }
 }
 
-const MAX_ANSWER_BYTES = 1_048_576
-
-/** Reads once, without the retries of the client, which would only slow down the diagnosis. */
-async function readOnce<T>({ gateway, host }: Session, path: string): Promise<T> {
-  try {
-    const response = await fetch(gateway + path, {
-      signal: AbortSignal.any([host.signal, AbortSignal.timeout(5_000)]),
-    })
-    const bytes = await readAtMost(MAX_ANSWER_BYTES, response.body ?? [])
-    return JSON.parse(new TextDecoder().decode(bytes)) as T
-  } catch (cause) {
-    const message = `${gateway} does not answer like a gateway: ${networkErrorReason(cause)}`
-    throw Object.assign(new NoAnswer(message, { cause }), { url: gateway })
-  }
-}
-
 function healthFinding(gateway: string, { status, checks, providers, warnings = [] }: Health, text: string): Finding {
   const parts = Object.entries({ ...checks, ...providers }).filter(([, state]) => state === 'failing')
   if (status === 'ok' && parts.length === 0 && warnings.length === 0) return ok('gateway', `${gateway} (${text})`)
@@ -138,9 +122,14 @@ async function examineWallet(session: Session, key: Key, index: Discovery | null
     const { host: node } = new URL(rpcUrl)
     const network = await networkOf(key, rpcUrl, host.signal)
     const sold = index?.payment.networks.map((one) => one.network) ?? [network]
+    const isLocal = index?.environment === 'development' && sold.includes(network)
     const chain = sold.includes(network)
-      ? ok('node', `${node} is on ${network}`)
-      : failed('node', `${node} is on ${network}, where this gateway sells nothing`, `use a node of ${sold.join(', ')}`)
+      ? ok('node', `${node} is on ${networkText(network, { isLocal })}`)
+      : failed(
+          'node',
+          `${node} is on ${networkTitle(network)}, where this gateway sells nothing`,
+          `use a node of ${sold.map(networkTitle).join(', ')}`,
+        )
     const balances = await readBalances(key, rpcUrl, host.signal)
     const amounts = balances.map(({ amount, asset }) => `${amount} ${asset}`).join(', ')
     const isEmpty = balances.every(({ amount }) => amount === '0')

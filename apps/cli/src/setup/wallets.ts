@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { isPrivateHost } from '@svc/sdk/local-services'
 import {
   DERIVATION_PATHS,
   KeyFileError,
@@ -10,12 +11,14 @@ import {
 } from '@svc/sdk/node'
 import type { Command } from 'commander'
 import { Failure, UsageError } from '../errors.ts'
+import { LOCAL_CHAIN } from '../output/networks.ts'
 import { askSecret, readSecret } from '../output/secret.ts'
 import { shown } from '../output/shown.ts'
 import { pairs } from '../output/table.ts'
 import type { Open, Session } from '../session.ts'
 import { type Balance, readBalances } from './balances.ts'
 import { openFolder } from './folder.ts'
+import { isOnLocalChains } from './read-once.ts'
 import { saveSetting } from './settings.ts'
 import { type Key, keyInText, nodeFor } from './wallet.ts'
 
@@ -62,7 +65,10 @@ The key may be a Solana keypair file, a private key in base58 or hex, an encrypt
 `
 
 async function show(session: Session): Promise<void> {
-  const wallets = await Promise.all((await session.keys()).map((key) => statusOf(session, key)))
+  const keys = await session.keys()
+  const wallets = await Promise.all(keys.map((key) => statusOf(session, key)))
+  const isLocal = keys.length > 0 && (await isOnLocalChains(session))
+  const areLocal = keys.map((key) => isLocal && hasPrivateNode(session, key))
   if (wallets.length === 0)
     throw new UsageError(
       'you have no wallet yet',
@@ -70,10 +76,11 @@ async function show(session: Session): Promise<void> {
     )
   session.output.result({ wallets }, () =>
     wallets
-      .map(({ address, from, balances, problem }) =>
+      .map(({ address, from, balances, problem }, i) =>
         pairs([
           ['wallet', address],
           ['in', from],
+          ...(areLocal[i] ? [['on', LOCAL_CHAIN] as const] : []),
           [
             'holds',
             balances ? balances.map(({ amount, asset }) => `${amount} ${asset}`).join(', ') : shown(problem ?? ''),
@@ -88,6 +95,15 @@ interface WalletStatus extends Pick<Key, 'address' | 'namespace' | 'from'> {
   balances: Balance[] | null
   /** Why the balances are unknown. */
   problem: string | null
+}
+
+/** A node elsewhere belongs to a public chain, even if the gateway does not. */
+function hasPrivateNode({ settings, gateway }: Session, key: Key): boolean {
+  try {
+    return isPrivateHost(nodeFor(key, settings, gateway))
+  } catch {
+    return false
+  }
 }
 
 async function statusOf({ settings, gateway, host }: Session, key: Key): Promise<WalletStatus> {

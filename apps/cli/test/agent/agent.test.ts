@@ -84,7 +84,7 @@ describe('svc delegate and svc delegations', () => {
     await market.work(60)
     const table = (await home.ok('delegations')).stdout
     expect(table).toMatch(/subscription +until 20\d\d-/)
-    const date = String.raw`20\d\d-\d\d-\d\d \d\d:\d\d`
+    const date = String.raw`20\d\d-\d\d-\d\d \d\d:\d\d UTC`
     expect(table).toMatch(new RegExp(`^${id} +locker_\\w+ +active +watch +1 +0 +${date}$`, 'm'))
 
     await home.ok('put', await home.write('in', { 'a.txt': 'A' }), '--locker', 'photos')

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
@@ -289,7 +289,7 @@ describe('svc verify', () => {
   })
 
   it('CLI-02 allows extra files with --allow-extra, or those that --exclude matches', async () => {
-    const folder = await home.write('extra', { '.DS_Store': '', 'cache/x': '', extra: '' })
+    const folder = await home.write('extra', { '.hidden': '', 'cache/x': '', extra: '' })
     await home.write('', { ignore: 'cache/\n' })
     const countsWith = async (...more: string[]) =>
       jsonDocument<Verified>((await verify([bundle, '--dir', folder, '--json', ...more])).stdout).bundles[0].files
@@ -297,6 +297,112 @@ describe('svc verify', () => {
     expect(await countsWith('--allow-extra')).toMatchObject({ missing: v2.files.length, extra: 0 })
     const excluded = ['--exclude', '.*', '--exclude-from', home.path('ignore')]
     expect(await countsWith(...excluded)).toMatchObject({ extra: 1 })
+  })
+
+  it('CLI-02 skips system files of the folder, and says how many', async () => {
+    const { files } = CASES.find(({ given, file }) => file === 'v2.json' && given.files)!.given
+    const folder = await home.write('system', { ...files, '.DS_Store': '', 'sub/._x': '' })
+    const { stdout, stderr, exitCode } = await verify([pack('v2.json'), '--dir', folder])
+    expect([exitCode, stdout]).toEqual([0, includes(/^✓ files_match$/m)])
+    expect(stderr).toContain('2 system files skipped')
+  })
+
+  it('CLI-04 --strict fails unless a pinned key has signed', async () => {
+    const unknown = await verify([bundle, '--strict'])
+    expect(unknown).toMatchObject({ stdout: includes(/^CONSISTENT BUT SIGNER UNKNOWN/), ...exits(3, '--strict') })
+    expect(jsonDocument<Verified>((await verify([bundle, '--strict', '--json'])).stdout)).toMatchObject({
+      ok: false,
+      verdict: 'signer_unknown',
+    })
+    expect(await verify([bundle, '--strict', '--keys', statementKey])).toMatchObject({ exitCode: 0, stderr: '' })
+  })
+
+  describe('--find', () => {
+    const { files = {}, pinned_keys } = CASES.find(({ given, file }) => file === 'v2.json' && given.files)!.given
+    const [name = '', content = ''] = Object.entries(files)[0]!
+    const find = (file: string, ...found: string[]) =>
+      verify([pack(file), '--keys', `${pinned_keys}`, '--find', ...found])
+
+    it('shows the names under which files of any name are listed', async () => {
+      const folder = await home.write('find', { renamed: content, other: 'other' })
+      const found = await find('v2.json', join(folder, 'renamed'))
+      expect(found).toMatchObject({ exitCode: 0, stdout: includes(/^VERIFIED: [^\n]*\n\n✓ \S*renamed is listed as /) })
+      expect(found.stdout).toContain(name)
+      const missing = await find('v2.json', join(folder, 'renamed'), join(folder, 'other'))
+      expect(missing).toMatchObject(exits(3, 'other is not listed'))
+      expect(missing.stdout).toMatch(/^FAILED: \S*other is not listed\n\n✓ [^\n]*\n✗ \S*other is not listed\n/)
+      const json = (await verify([pack('v2.json'), '--json', '--find', join(folder, 'other')])).stdout
+      expect(jsonDocument(json)).toMatchObject({
+        ok: false,
+        bundles: [{ found: [{ file: join(folder, 'other'), count: 0, names: [] }] }],
+      })
+    })
+
+    it('searches the shown files of a redacted bundle, and none in a bundle without names', async () => {
+      const folder = await home.write('find-redacted', files)
+      const paths = Object.keys(files).map((one) => join(folder, one))
+      const results = await Promise.all(paths.map((path) => find('redacted-chosen.json', path)))
+      expect(new Set(results.map(({ exitCode }) => exitCode))).toEqual(new Set([0, 3]))
+      expect(await find('redacted-no-names.json', paths[0]!)).toMatchObject(exits(2, 'shows no names'))
+      expect(await find('v2.json', folder)).toMatchObject(exits(2, 'it is not a file'))
+    })
+  })
+
+  describe('--report', () => {
+    const reportOf = async (...args: string[]) => {
+      const file = home.path('report.html')
+      const { exitCode } = await verify([...args, '--report', file])
+      return { exitCode, report: await readFile(file, 'utf8') }
+    }
+
+    it('writes the verdict, the statement, the keys, the transaction and the facts', async () => {
+      const { given } = CASES.find(({ file }) => file === 'redacted-anchored.json')!
+      const { exitCode, report } = await reportOf(pack('redacted-anchored.json'), ...(await optionsFor(given)))
+      expect(exitCode).toBe(0)
+      expect(report).toMatch(/<p class="verdict verified">VERIFIED: .*, on chain 20/)
+      for (const text of [
+        'pinned',
+        '4HzjjvVxrw7L42idVDMHS4hFsCmqTaWx8Jze6MQgNYsnJKQ3Jr5tzVQbtANzzBFbrsCJDfMpKkvHzg4ZdfU74A3X',
+      ])
+        expect(report).toContain(text)
+      expect(report).toContain('<td>anchor_finalized</td><td>✓ passed</td><td>it is final</td>')
+    })
+
+    it.each(['v2-hostile-names.json', 'redacted-chosen.json', 'v1.json', 'redacted-twice.json', 'anchor-memo.json'])(
+      'of %s has no scripts, no links and no unescaped text',
+      async (file) => {
+        const hostile = `<img src=x onerror="alert(1)">'&`
+        const folder = await home.write('hostile', { [hostile]: '' })
+        const { report } = await reportOf(pack(file), '--dir', folder)
+        const tags = new Set([...report.matchAll(/<\/?([a-z!][a-z0-9]*)/gi)].map(([, tag]) => tag))
+        const allowed = [
+          '!doctype',
+          'html',
+          'head',
+          'meta',
+          'title',
+          'style',
+          'body',
+          'h1',
+          'h2',
+          'h3',
+          'p',
+          'code',
+          'pre',
+        ]
+        expect([...tags].filter((tag) => ![...allowed, 'table', 'tr', 'th', 'td'].includes(tag!))).toEqual([])
+        expect(report).not.toMatch(/<[^>]*\s(on\w+|href|src)=/)
+        expect(report).toContain("default-src 'none'")
+      },
+    )
+
+    it('is written for a refused bundle, and never over a file that is no HTML', async () => {
+      const broken = join(await home.write('broken', { 'x<script>.json': '{' }), 'x<script>.json')
+      const { exitCode, report } = await reportOf(broken)
+      expect([exitCode, report]).toEqual([3, includes('class="verdict failed">FAILED')])
+      expect(report).toContain('x&lt;script&gt;.json')
+      expect(await verify([bundle, '--report', bundle])).toMatchObject(exits(2, 'must end in .html'))
+    })
   })
 
   it('reads a bundle from standard input', async () => {

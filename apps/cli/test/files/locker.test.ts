@@ -121,26 +121,52 @@ describe('put, ls, get', () => {
   it('fail for names and paths that do not exist', async () => {
     for (const command of [['get'], ['ls'], ['du'], ['stat'], ['rm', '-r', '--yes']])
       expect(await home.svc([...command, 'nothing']), command.join(' ')).toMatchObject(exits(1, 'no nothing'))
-    for (const args of [
-      ['rm', 'sub', '--yes'],
-      ['cat', 'sub'],
-      ['cat', 'nowhere.txt'],
-    ]) {
-      const { exitCode, stdout, stderr } = await home.svc(args)
-      expect([exitCode, stdout, stderr]).toEqual([1, '', includes(/hint: .*`svc ls`.*`svc get`.*`svc rm -r`/)])
-      expect(stderr).not.toContain('create the file')
-    }
+    const missing = await home.svc(['cat', 'nowhere.txt'])
+    expect(missing).toMatchObject({ stdout: '', ...exits(1, /hint: .*`svc ls`.*`svc get`.*`svc rm -r`/) })
+    expect(missing.stderr).not.toContain('create the file')
     expect(await home.svc(['get', 'a.txt', 'b.txt', '-o', '-'])).toMatchObject({ exitCode: 2 })
     expect(await home.svc(['put', path('nowhere')])).toMatchObject({ exitCode: 2 })
   })
 
-  it('get -o accepts a folder, and rejects a file or a path that looks like one', async () => {
-    const get = (out: string) => home.svc(['get', 'a.txt', '-o', out])
-    expect(await get(path('in', 'a.txt'))).toMatchObject(exits(2, 'is a file, but -o must be a folder'))
-    const copy = path('copy.txt')
-    expect(await get(copy)).toMatchObject(exits(2, `-o - > ${copy}`))
-    for (const folder of [`${copy}/`, copy]) expect(await get(folder)).toMatchObject({ exitCode: 0 })
-    expect(await readFile(join(copy, 'a.txt'), 'utf8')).toBe('A')
+  it.each([
+    [['rm', '--yes'], 'svc rm -r sub/'],
+    [['cat'], 'svc get sub/'],
+    [['stat'], 'svc ls sub/'],
+  ])('%j shows what works with a folder', async ([command = '', ...options], hint) => {
+    for (const name of ['sub', 'sub/'])
+      expect(await home.svc([command, name, ...options])).toMatchObject({
+        stdout: '',
+        ...exits(1, new RegExp(`sub/ is a folder\nhint: .*${hint}`)),
+      })
+  })
+
+  it('get -o is a file if one file is asked for, and a folder otherwise', async () => {
+    const get = (...args: string[]) => home.svc(['get', ...args])
+    const copy = path('new', '.copy')
+    expect(await get('a.txt', '-o', copy)).toMatchObject({ exitCode: 0, stdout: `✓ a.txt → ${copy}\n` })
+    expect(await readFile(copy, 'utf8')).toBe('A')
+    expect(await get('a.txt', '-o', copy)).toMatchObject({ exitCode: 0, stdout: `= a.txt → ${copy}\n` })
+    expect(await get('sub/ü b.md', '-o', copy)).toMatchObject({ exitCode: 1, stdout: includes('--overwrite') })
+    expect((await get('sub/ü b.md', '-o', copy, '--overwrite', '--public')).exitCode).toBe(0)
+    expect(await readFile(copy, 'utf8')).toBe('# b')
+    for (const names of [[], ['a.txt', 'sub/empty'], ['sub']])
+      expect(await get(...names, '-o', copy)).toMatchObject(exits(2, 'is a file, but several files need a folder'))
+    for (const below of [join(copy, 'x'), join(copy, 'x', 'y')])
+      expect(await get('a.txt', '-o', below)).toMatchObject(exits(1, 'a file is in the way'))
+    for (const folder of [`${path('target')}/`, path('target')])
+      expect((await get('a.txt', '-o', folder)).exitCode).toBe(0)
+    expect(await readFile(path('target', 'a.txt'), 'utf8')).toBe('A')
+  })
+
+  it('-q omits the files that are done, but not those that failed', async () => {
+    const locker = await newLocker(FILES)
+    expect(await ok('put', path('in'), '-q', ...locker)).toMatchObject({ stdout: '', stderr: '' })
+    await home.write('quiet', { 'a.txt': 'other' })
+    const got = await home.svc(['get', '-q', '-o', path('quiet'), ...locker])
+    expect(got).toMatchObject({ exitCode: 1, stdout: includes(/^✗ a\.txt: [^\n]*\n$/) })
+    expect((await ok('mv', 'a.txt', 'b.txt', '-q', ...locker)).stdout).toBe('')
+    expect((await ok('rm', 'b.txt', '-q', '--yes', ...locker)).stdout).toBe('')
+    expect((await ok('sync', path('in'), ':', '-q', '--dry-run', ...locker)).stdout).toContain('✓ a.txt')
   })
 
   it('FILE-30 lets anyone with the receipt id download files by name, but not list them', async () => {

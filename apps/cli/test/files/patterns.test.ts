@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { excluderOf, matcher } from '../../src/files/patterns.ts'
+import { excluderOf, isSystemFile, matcher } from '../../src/files/patterns.ts'
 import { sameNames } from '../../src/files/same-names.ts'
 
 describe('a pattern of names', () => {
@@ -45,6 +45,21 @@ describe('a pattern of names', () => {
     const names = ['a.md', 'b/a.md', 'src/x.c', 'x.c', 'draft.md', 'build/a.md', 'src/x.tmp', 'any/', 'build/']
     expect(names.filter((name) => !isExcluded(name))).toEqual(['a.md', 'b/a.md', 'src/x.c', 'any/'])
     await expect(excluderOf({ excludeFrom: [join(folder, 'none')] })).rejects.toThrow('the file does not exist')
+    await rm(folder, { recursive: true })
+  })
+
+  it('leaves out system files and the patterns of .svcignore by default', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'svc-patterns-'))
+    const system = ['.DS_Store', 'a/Thumbs.db', 'a/desktop.ini', 'b/._photo.jpg']
+    expect(system.filter(await excluderOf({}, folder))).toEqual(system)
+    expect(system.filter(isSystemFile)).toEqual(system)
+    const others = ['a/._folder/', 'a/._folder/x', 'Thumbs.db.txt', 'x.DS_Store']
+    expect(others.filter(await excluderOf({}, folder))).toEqual([])
+    expect(others.filter(isSystemFile)).toEqual([])
+    await writeFile(join(folder, '.svcignore'), '\uFEFF# mine\n/build/\n*.log\n!keep.log\n!Thumbs.db\n')
+    const isExcluded = await excluderOf({ exclude: ['*.bak'] }, folder)
+    const names = ['.svcignore', 'build/x', 'a/build/x', 'a.log', 'keep.log', 'Thumbs.db', '.DS_Store', 'a.bak']
+    expect(names.filter(isExcluded)).toEqual(['.svcignore', 'build/x', 'a.log', '.DS_Store', 'a.bak'])
     await rm(folder, { recursive: true })
   })
 })

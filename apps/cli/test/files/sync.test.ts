@@ -55,6 +55,18 @@ describe('svc sync to the locker', () => {
     expect(proxy.seen.map(({ method }) => method)).toEqual(['GET'])
   })
 
+  it('ADD-23 skips system files and what .svcignore lists, both ways, and says how many', async () => {
+    await write({ a: '1', 'b.tmp': '2', '.DS_Store': '', 'sub/._c': '', 'sub/c': '3', '.svcignore': '*.tmp\n' })
+    const { stderr } = await ok('sync', work(), ':')
+    expect(stderr).toContain('2 system files skipped (.DS_Store, Thumbs.db, desktop.ini, ._*)')
+    expect(stderr).toContain('left out: b.tmp (excluded)')
+    expect(stderr).not.toContain('left out: .svcignore')
+    expect(await stored()).toEqual(['a', 'sub/c'])
+    expect((await ok('put', work())).stderr).toContain('2 system files skipped')
+    expect((await ok('sync', ':', work(), '--delete')).stderr).not.toContain('deleted')
+    expect(await found()).toEqual(['.DS_Store', '.svcignore', 'a', 'b.tmp', 'sub/._c', 'sub/c'])
+  })
+
   it('ADD-23 compares the bytes of files of equal length, not their times', async () => {
     await store({ a: '1' })
     await write({ a: '2' })
@@ -292,7 +304,7 @@ describe('an interrupted download', { tags: ['nightly'] }, () => {
     proxy.seen.length = 0
     const controller = new AbortController()
     const host = { ...testHost(home.env).host, signal: controller.signal }
-    const exitCode = run(['get', 'large.bin', '-o', work('out'), '-l', locker], host)
+    const exitCode = run(['get', 'large.bin', '-o', work('out/'), '-l', locker], host)
     await expect.poll(() => proxy.seen.filter(({ path }) => READ.test(path)).length).toBe(2)
     controller.abort(new Interrupted('interrupted'))
     expect(await exitCode).toBe(130)
@@ -303,7 +315,7 @@ describe('an interrupted download', { tags: ['nightly'] }, () => {
   })
 
   const abandon = () => rename(work('out', part), work('out', part.replace(/\d+\.part$/, ENDED)))
-  const get = () => ok('get', 'large.bin', '-o', work('out'))
+  const get = () => ok('get', 'large.bin', '-o', work('out/'))
 
   it('ADD-06 resumes from the part that an ended process left on disk, and checks all of it', async () => {
     await abandon()

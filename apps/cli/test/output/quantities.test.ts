@@ -28,6 +28,6 @@ describe('quantities as text', () => {
   it('counts nouns, shortens ids and shows times without seconds', () => {
     expect([counted(1, 'file'), counted(1200, 'file')]).toEqual(['1 file', '1,200 files'])
     expect([short('abc', 3), short('abcd', 3)]).toEqual(['abc', 'abc…'])
-    expect([timeText('2026-06-12T10:30:59Z'), timeText(null)]).toEqual(['2026-06-12 10:30', '-'])
+    expect([timeText('2026-06-12T10:30:59Z'), timeText(null)]).toEqual(['2026-06-12 10:30 UTC', '-'])
   })
 })

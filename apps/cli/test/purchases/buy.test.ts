@@ -31,8 +31,8 @@ describe('svc quote', () => {
     const { stdout } = await home.svc(['quote', '--units', '3'])
     expect(stdout).toMatch(/3 × gcs: .* for 0\.75 USD/)
     expect(stdout).toContain('do not send real money')
-    expect(stdout).toMatch(/^ *0\.75 {2}USDC +solana:/m)
-    expect(stdout).toMatch(/^ *0\.75 {2}USDC +eip155:143/m)
+    expect(stdout).toMatch(/^ *0\.75 {2}USDC +Solana, local chain \(worthless coins\) /m)
+    expect(stdout).toMatch(/^ *0\.75 {2}USDC +Monad, local chain \(worthless coins\) /m)
     expect(jsonDocument<Quote>((await home.svc(['quote', '--json', '--asset', 'usdt'])).stdout).accepts).toHaveLength(1)
   })
 
@@ -107,7 +107,9 @@ describe('svc buy', () => {
       await received('USDC', async () => {
         const { exitCode, stderr } = await buy('n\n')
         expect(exitCode).toBe(1)
-        expect(stderr).toMatch(/pay +0\.25 USDC\nto +\w+\non +solana:\w+\nfrom +\w+ \(.*id\.json\)/)
+        expect(stderr).toMatch(
+          /pay +0\.25 USDC\nto +\w+\non +Solana, local chain \(worthless coins\)\nfrom +\w+ \(.*id\.json\)/,
+        )
         expect(stderr).toContain('Pay 0.25 USDC? [y/N]')
         expect(stderr).toContain('Nothing was paid')
       }),

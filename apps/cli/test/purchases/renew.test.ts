@@ -36,7 +36,8 @@ describe('svc status', () => {
   it('LOCK-14 T-56 shows the end, the usage of each limit, the price paid and the next anchor', async () => {
     const { stdout, stderr } = await home.ok('status', 'photos')
     expect(stdout).toMatch(/^locker +locker_\w+ \(photos\)$/m)
-    expect(stdout).toMatch(/^until +20\d\d-\d\d-\d\d \d\d:\d\d, 36[45] days left$/m)
+    expect(stdout).toMatch(/^until +20\d\d-\d\d-\d\d \d\d:\d\d UTC, 365 days left$/m)
+    expect(stdout).toMatch(/^paid on +local chain \(worthless coins\)$/m)
     expect(stdout).toMatch(/^bytes +2\.00 KiB of 1\.00 GiB \(0 %\)$/m)
     expect(stdout).toMatch(/^files +1 of 1,000 \(0 %\)$/m)
     expect(stdout).toMatch(/^egress +about \d+(\.\d+)? \w+ of 1\.00 GiB$/m)
@@ -51,7 +52,7 @@ describe('svc status', () => {
       const { stdout } = await home.svc(args)
       expect(stdout).toMatch(/^LOCKER +UNTIL +BYTES +FILES +EGRESS +PRICE +NEXT ANCHOR$/m)
       expect(stdout).toMatch(
-        /^photos +20\S+ \d\d:\d\d +2\.00 KiB of 1\.00 GiB \(0 %\) +1 of 1,000 \(0 %\) .* 0\.25 USD +-$/m,
+        /^photos +20\S+ \d\d:\d\d UTC +2\.00 KiB of 1\.00 GiB \(0 %\) +1 of 1,000 \(0 %\) .* 0\.25 USD +-$/m,
       )
       expect(stdout).toMatch(/^music /m)
       const names = jsonLines<Status>((await home.ok(...args, '--json')).stdout).map(({ name }) => name)
@@ -99,7 +100,7 @@ describe('svc renew', () => {
     const before = await statusOf('renewed')
     const treasury = await market.treasury('USDC')
     const ask = (stdin: string) => home.svc(['renew', 'renewed', '--asset', 'USDC'], { stdin, isTerminal: true })
-    const offer = /renewal +1 × renewed: 1\.00 GiB, 1,000 files, until 20\d\d-\d\d-\d\d \d\d:\d\d \(0\.25 USD\)/
+    const offer = /renewal +1 × renewed: 1\.00 GiB, 1,000 files, until 20\d\d-\d\d-\d\d \d\d:\d\d UTC \(0\.25 USD\)/
     const no = await ask('n\n')
     expect(no.stderr).toMatch(offer)
     expect(no.stderr).toContain('Nothing was paid')

@@ -42,7 +42,7 @@ describe('svc wallet', () => {
     expect(await json(['faucet'])).toMatchObject({ address, balances: held })
     expect(await json(['wallet', 'show'])).toMatchObject({ wallets: [{ address, balances: held }] })
     const { stdout } = await home.svc(['wallet'])
-    expect(stdout).toMatch(/holds +10 SOL, 100 USDC/)
+    expect(stdout).toMatch(/on +local chain \(worthless coins\)\nholds +10 SOL, 100 USDC/)
   })
 
   it('creates and fills keys of the EVM chain', async () => {

@@ -1,11 +1,12 @@
 // The whole service in development mode on this machine, without external services.
 
 import { existsSync, mkdirSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { startAgent } from '@svc/agent/agent'
 import { readConfig as readAgentConfig } from '@svc/agent/config'
 import { type Config, readConfig, type Secrets } from '@svc/gateway/config'
 import { startGateway } from '@svc/gateway/gateway'
-import type { Variables } from '@svc/service/program/config'
+import { ConfigError, type Variables } from '@svc/service/program/config'
 import { createLog } from '@svc/service/program/log'
 import { startProcesses } from '@svc/service/program/processes'
 import { type Running, runUntilStopped } from '@svc/service/program/run'
@@ -25,6 +26,7 @@ await runUntilStopped(async () => {
   const { dev } = readDevSettings(variables)
   const { config: settings } = readConfig(variables)
   for (const [name, port] of Object.entries(portsOf(settings, dev))) portVariables.set(port, name)
+  await requirePorts(variables.HOST)
   const agentVariables = variablesOfAgent(variables, settings, dev)
   const { config: agentSettings } = readAgentConfig(agentVariables)
   const witness = prepareWitness(variables, { dataDir: settings.dataDir, port: dev.witnessPort })
@@ -107,6 +109,26 @@ function portsOf({ http }: Config, dev: DevSettings): Record<string, number> {
     DEV_PRIMARY_WEBSOCKET_PORT: dev.primaryWebSocketPort,
     DEV_EVM_RPC_PORT: dev.evmRpcPort,
   }
+}
+
+/** Reports all ports in use together, as after a second `npm start`. A single one is reported by its own service. */
+async function requirePorts(host: string | undefined): Promise<void> {
+  const ports = await Promise.all(
+    [...portVariables].map(async ([port, name]) => ((await isFree(port, host)) ? [] : [{ port, name }])),
+  )
+  const taken = ports.flat()
+  if (taken.length > 1)
+    throw new ConfigError(
+      taken.map(({ port, name }) => `port ${port} is in use: stop what runs there, or choose another with ${name}`),
+    )
+}
+
+function isFree(port: number, host: string | undefined): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer()
+    server.once('error', ({ code }: NodeJS.ErrnoException) => resolve(code !== 'EADDRINUSE'))
+    server.listen({ port, host }, () => server.close(() => resolve(true)))
+  })
 }
 
 /** Includes the addresses unless they are the defaults of `svc`. */

@@ -131,7 +131,7 @@ async function verified(
       rpc: primaryNode(settings, call.signal),
       onFiles: (some) => names.push(...some.slice(0, MOST_NAMES - names.length).map(({ filename }) => filename)),
     })
-    const judged = { ...checked, path: '', names, receipt: null, decryption: null }
+    const judged = { ...checked, path: '', names, found: [], receipt: null, decryption: null }
     return outcome(dataOf(wanted, receipt, checked), judged)
   } finally {
     await bundle.close()
