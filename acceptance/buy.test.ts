@@ -42,7 +42,7 @@ describe('buying', () => {
     ['USDC', 'primary-mainnet'],
     ['MON', 'evm-mainnet'],
     ['USDC', 'evm-mainnet'],
-  ])('GEN-09 STATE-02 %s on %s buys a locker: quote, payment, confirmation, receipt', async (asset, network) => {
+  ])('GEN-09 PAY-53 %s on %s buys a locker: quote, payment, confirmation, receipt', async (asset, network) => {
     const { body } = await buy(asset, network)
     expect(body).toMatchObject({ ok: true, idempotent: true, pay_asset: asset, network })
     const receipt = await (await fetch(`${service.gateway}/v1/receipts/${body.receipt_id}`)).json()

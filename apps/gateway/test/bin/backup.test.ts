@@ -76,9 +76,7 @@ it('ADD-63 a backup that is made while the gateway writes restores to a working 
   await after.close()
 })
 
-it('ADD-63 a backup of PostgreSQL is made by pg_dump, which does not get the password as an argument', {
-  tags: ['nightly'],
-}, async () => {
+it('ADD-63 a backup of PostgreSQL is made by pg_dump, which does not get the password as an argument', async () => {
   // Writes its arguments and the password to the dump.
   const program = join(folder, 'pg_dump')
   await writeFile(program, '#!/bin/sh\necho "$PGPASSWORD $3 $1" > "$' + '{2#--file=}"\nexit "$EXIT"\n')
