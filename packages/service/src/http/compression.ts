@@ -1,16 +1,8 @@
-// Compresses JSON answers for clients that accept it.
+// Compresses JSON answers for clients that accept it. Streams are not compressed: anyone can ask for the evidence of a
+// million files, and compressing it would take a second of a core each time.
 
-import { pipeline, type Readable } from 'node:stream'
 import { promisify } from 'node:util'
-import {
-  brotliCompress,
-  brotliCompressSync,
-  constants,
-  createBrotliCompress,
-  createGzip,
-  gzip,
-  gzipSync,
-} from 'node:zlib'
+import { brotliCompress, brotliCompressSync, constants, gzip, gzipSync } from 'node:zlib'
 import type { Endpoint } from '@svc/api/endpoint'
 
 type Coding = 'br' | 'gzip'
@@ -23,7 +15,6 @@ export interface Packed {
 export interface Compression {
   /** Null if the text is sent unchanged. */
   pack(text: string, acceptEncoding: string): Packed | Promise<Packed> | null
-  packStream(source: Readable, acceptEncoding: string): { coding: Coding; stream: Readable } | null
 }
 
 /** Shorter texts fit into one packet with their headers. */
@@ -56,13 +47,6 @@ export function createCompression({ method, auth, hasNoSecrets, params, query }:
       }
       packed[coding] ??= compress(next, coding)
       return packed[coding]
-    },
-    packStream(source, acceptEncoding) {
-      const coding = codingOf(acceptEncoding)
-      if (coding === null) return null
-      const stream = coding === 'br' ? createBrotliCompress(BROTLI) : createGzip(GZIP)
-      // A failure ends the stream with the same error.
-      return { coding, stream: pipeline(source, stream, () => {}) }
     },
   }
 }

@@ -119,37 +119,26 @@ function register<E extends Endpoint, Caller>(
     const answer = result instanceof Answer ? result : null
     const status = answer?.status ?? firstStatus
     const value = answer ? answer.body : result
+    const headers = answerHeaders(request, answer)
     if (value instanceof JsonStream) {
-      return void service.sendBytes(request, route, streamed(request, status, value, answer?.headers))
+      const pieces = request.method === 'HEAD' ? null : Readable.from(value.pieces, { objectMode: false })
+      return void service.sendBytes(request, route, new Bytes(status, headers, pieces))
     }
     const written = value instanceof JsonText ? value.text : null
     checkResponse?.(status, written === null ? value : JSON.parse(written))
     service.send(request, {
       route,
       status,
-      headers: answerHeaders(request, answer),
+      headers: headers === textHeaders ? textHeaderList : headerList(headers),
       text: written ?? write(status, value),
       compression,
     })
   }
 
-  function answerHeaders({ ignoredFields }: HttpRequest, answer: Answer<AnyBody<E>> | null): readonly string[] {
-    if (!answer?.headers && ignoredFields.length === 0) return textHeaderList
-    const ignored = ignoredFields.length > 0 && {
-      'svc-ignored-fields': ignoredFields.map((name) => encodeURIComponent(name.toWellFormed())).join(', '),
-    }
-    return headerList({ ...textHeaders, ...answer?.headers, ...ignored })
-  }
-
-  function streamed(request: HttpRequest, status: number, value: JsonStream<unknown>, more?: Record<string, string>) {
-    const headers = { ...textHeaders, ...more }
-    if (request.method === 'HEAD') return new Bytes(status, headers, null)
-    const pieces = Readable.from(value.pieces, { objectMode: false })
-    if (!compression) return new Bytes(status, headers, pieces)
-    const vary = { vary: [headers.vary, 'accept-encoding'].filter(Boolean).join(', ') }
-    const packed = compression.packStream(pieces, String(request.headers['accept-encoding'] ?? ''))
-    if (!packed) return new Bytes(status, { ...headers, ...vary }, pieces)
-    return new Bytes(status, { ...headers, ...vary, 'content-encoding': packed.coding }, packed.stream)
+  function answerHeaders({ ignoredFields }: HttpRequest, answer: Answer<AnyBody<E>> | null): Record<string, string> {
+    if (!answer?.headers && ignoredFields.length === 0) return textHeaders
+    const names = ignoredFields.map((name) => encodeURIComponent(name.toWellFormed())).join(', ')
+    return { ...textHeaders, ...answer?.headers, ...(names && { 'svc-ignored-fields': names }) }
   }
 
   async function authenticated(request: HttpRequest, check: Authenticate<E, Caller>) {

@@ -14,7 +14,6 @@ const long = endpoint({ ...GET, name: 'long', path: '/long', responses: Words, h
 const veryLong = endpoint({ ...GET, name: 'veryLong', path: '/very-long', responses: Words })
 const short = endpoint({ ...GET, name: 'short', path: '/short', responses: Words })
 const streamed = endpoint({ ...GET, name: 'streamed', path: '/streamed', responses: Words })
-const broken = endpoint({ ...GET, name: 'broken', path: '/broken', responses: Words })
 const secret = endpoint({ ...GET, name: 'secret', path: '/secret', auth: 'internal', responses: Words })
 const listed = endpoint({ ...secret, name: 'listed', path: '/listed', hasNoSecrets: true })
 
@@ -23,7 +22,6 @@ const service = useTestService((routes) => {
   serve(routes, veryLong, () => new JsonText(JSON.stringify({ words: VERY_LONG })))
   serve(routes, short, () => ({ words: 'storage' }))
   serve(routes, streamed, () => new JsonStream(pieces()))
-  serve(routes, broken, () => new JsonStream(brokenPieces()))
   serveKnown(
     routes,
     secret,
@@ -42,11 +40,6 @@ async function* pieces() {
   yield '{"words":"'
   for (let i = 0; i < 500; i++) yield 'storage '
   yield '"}'
-}
-
-async function* brokenPieces() {
-  yield '{"words":"'
-  throw new Error('the database is gone')
 }
 
 async function get(path: string, accepted: string, method = 'GET') {
@@ -74,13 +67,10 @@ it('T-11 compresses long answers by what the client accepts, best first', async 
   expect(head.length).toBeLessThan(200)
 })
 
-it('compresses very long answers and streams, and keeps their text', async () => {
+it('T-11 compresses very long answers and no streams, whose length has no limit', async () => {
   const packed = await get('/very-long', 'br')
   expect(packed).toMatchObject({ coding: 'br', vary: 'accept-encoding', text: JSON.stringify({ words: VERY_LONG }) })
-  for (const coding of ['br', 'gzip'])
-    expect(await get('/streamed', coding)).toMatchObject({ coding, text: JSON.stringify({ words: LONG }) })
-  expect(await get('/streamed', '')).toMatchObject({ coding: null, text: JSON.stringify({ words: LONG }) })
-  await expect(get('/broken', 'gzip')).rejects.toThrow()
+  expect(await get('/streamed', 'gzip')).toMatchObject({ coding: null, text: JSON.stringify({ words: LONG }) })
 })
 
 it('does not compress short answers, or answers that may contain secrets', async () => {
