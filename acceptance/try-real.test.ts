@@ -51,11 +51,17 @@ async function weiOf(address: string): Promise<bigint> {
 
 describe('chains and prices', () => {
   it('reads the prices, and fails on one that is old or far from the configured rate', async () => {
-    expect(await tryReal(['prices'])).toMatchObject({ code: PASSED, output: expect.stringMatching(/✓ SOL costs 150.25/) })
+    expect(await tryReal(['prices'])).toMatchObject({
+      code: PASSED,
+      output: expect.stringMatching(/✓ SOL costs 150.25/),
+    })
     const far = await tryReal(['prices'], { FALLBACK_USD: 'SOL=10' })
     expect(far).toMatchObject({ code: FAILED, output: expect.stringContaining('SOL: 150.25') })
     at.chains.rates.setPrice('MON', '0.03', { ageSeconds: 500 })
-    expect(await tryReal(['prices'])).toMatchObject({ code: FAILED, output: expect.stringContaining('MON: the price is') })
+    expect(await tryReal(['prices'])).toMatchObject({
+      code: FAILED,
+      output: expect.stringContaining('MON: the price is'),
+    })
   })
 
   it('spends nothing without --spend', async () => {
@@ -110,13 +116,17 @@ describe('storage', () => {
     expect([code, output]).toEqual([FAILED, expect.stringContaining('GCS is not set')])
   })
 
-  it.each(PROVIDERS)('runs the suite of all drivers on %s, and leaves nothing there', {
-    tags: ['nightly'],
-  }, async (name) => {
-    const store = await LOCAL_STORES[name](join(at.folder, name))
-    const { code, output } = await tryReal([name, '--spend'], { [name.toUpperCase()]: store.url })
-    await store.stop()
-    expect(output).toMatch(isSlow(name) ? /objects, which stay/ : /and removed them all/)
-    expect([name, code]).toEqual([name, PASSED])
-  })
+  it.each(PROVIDERS)(
+    'runs the suite of all drivers on %s, and leaves nothing there',
+    {
+      tags: ['nightly'],
+    },
+    async (name) => {
+      const store = await LOCAL_STORES[name](join(at.folder, name))
+      const { code, output } = await tryReal([name, '--spend'], { [name.toUpperCase()]: store.url })
+      await store.stop()
+      expect(output).toMatch(isSlow(name) ? /objects, which stay/ : /and removed them all/)
+      expect([name, code]).toEqual([name, PASSED])
+    },
+  )
 })

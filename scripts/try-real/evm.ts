@@ -54,7 +54,13 @@ export const tryEvm: Trial = async (settings) => {
         send: ({ raw }) => account.send(raw),
         watch: (signed) => watchTransaction(account, signed, WAIT_MS),
       })
-      await requirePaid(EVM, access, { ...quote, tx, payTo: treasury, payer: account.address.toLowerCase(), amount: AMOUNT })
+      await requirePaid(EVM, access, {
+        ...quote,
+        tx,
+        payTo: treasury,
+        payer: account.address.toLowerCase(),
+        amount: AMOUNT,
+      })
       passed(`1 wei arrived at ${treasury}, is final, and pays its quote`)
       if (contract) passed(await writeEntry(wallet, contract))
       else passed('EVM_REGISTRY_CONTRACT is not set: the registry was not tried')

@@ -76,7 +76,9 @@ describe('a node of the primary chain', () => {
     chain.clock.time += 12_800
     const withBigints: Rpc = async (...asked) => {
       const result = (await rpc(...asked)) as { meta?: object } | string
-      return typeof result === 'object' && result?.meta ? { ...result, meta: { ...result.meta, rent: 2n ** 64n } } : result
+      return typeof result === 'object' && result?.meta
+        ? { ...result, meta: { ...result.meta, rent: 2n ** 64n } }
+        : result
     }
     const { facts } = await verified([utf8(JSON.stringify(anchored))], { rpc: withBigints, pinnedSigners: [] })
     expect(ONLINE_FACTS.map((name) => facts[name].value)).toEqual(EACH_PASSED)
