@@ -1,6 +1,7 @@
 // The suite of all storage drivers (`packages/storage/test/provider-suite.ts`) on a provider's own service.
 
 import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { isSlow, PROVIDER_FACTS, type Provider } from '@svc/api/providers'
 import { startRadosgw } from '@svc/devnet/providers/s3-bucket/radosgw'
 import { s3Url } from '@svc/devnet/providers/store-urls'
@@ -53,13 +54,13 @@ export const tryCeph: Trial = async () => {
   }
 }
 
-/** Those with a driver of their own; all others speak S3. */
-const OWN_DRIVERS: readonly Provider[] = ['gcs', 'mongodb', 'arweave', 'filecoin', 'firestore']
+const S3_SUITE = 'packages/storage/test/s3-bucket/suite.test.ts'
 
 /** On slow providers, where objects stay and are paid for, without the tests of large objects. */
 function runSuite(name: Provider, url: string): void {
-  const [folder, setting] = OWN_DRIVERS.includes(name) ? [name, name.toUpperCase()] : ['s3-bucket', 'STORJ']
-  const file = `packages/storage/test/${folder}/suite.test.ts`
+  const own = `packages/storage/test/${name}/suite.test.ts`
+  // Providers without a driver of their own speak S3.
+  const [file, setting] = existsSync(own) ? [own, name.toUpperCase()] : [S3_SUITE, 'STORJ']
   const args = ['run', '--project', 'node', '-t', ' itself, a storage provider', file]
   const { status } = spawnSync('vitest', isSlow(name) ? [...args, '--tags-filter=!nightly'] : args, {
     stdio: 'inherit',
