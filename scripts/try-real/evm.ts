@@ -16,7 +16,7 @@ import { type Address, formatEther, parseEther, stringToHex } from 'viem'
 import { type Access, land, newQuote, requireNodes, requirePaid, WAIT_MS } from './chains.ts'
 import { requireThat, type Trial } from './trial.ts'
 
-/** More is never spent, whatever the chain asks for. */
+/** Nothing is sent if it may cost more, whatever the chain asks for. */
 const MOST = parseEther('1')
 const AMOUNT = 1n
 /** Of a first entry, with the account's margin. */

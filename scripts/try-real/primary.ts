@@ -27,13 +27,13 @@ import { requireThat, type Trial } from './trial.ts'
 
 type Passed = (sentence: string) => void
 
-/** More is never spent, whatever the settings say. */
+/** Nothing is sent if it may cost more, whatever the settings say. */
 const MOST_LAMPORTS = 20_000_000
 const LAMPORTS_PER_SOL = 1_000_000_000
 /** The least that an account holds: a payment to a new one is at least this. */
 const RENT_EXEMPT = 890_880
 /** Rent of credential and schema, which stay, and of one attestation, which returns it when it is closed. */
-const SET_UP_RENT = 6_000_000
+const SET_UP_RENT = 7_000_000
 const ATTESTATION_RENT = 3_300_000
 
 interface Wallet {
@@ -82,7 +82,7 @@ async function plan(wallet: Wallet): ReturnType<Trial> {
     about: [
       `${PRIMARY.title} at block ${height}: every node of PRIMARY_RPC_URLS shows genesis hash ${PRIMARY.genesisHash}`,
       `${signer} (PUBLICATION_KEY) has ${balance} lamports, ${treasury} (PRIMARY_TREASURY) has ${held}`,
-      `It pays ${amount} lamports to the treasury and publishes a statement${hasRegistry ? ' in the registry' : ''}.`,
+      `It pays ${amount} lamport(s) to the treasury and publishes a statement${hasRegistry ? ' in the registry' : ''}.`,
     ],
     costs: `at most ${most} lamports (${most / LAMPORTS_PER_SOL} SOL)${hasRegistry ? ', less once credential and schema exist' : ''}`,
     async run(passed) {
@@ -108,7 +108,7 @@ async function pay({ chain, anchors, access, treasury }: Wallet, amount: number,
   const memo = memoInstruction(utf8(quote.reference), anchors.memoProgram, signer)
   const { tx } = await landInstructions(chain, [transfer, memo])
   await requirePaid(PRIMARY, access, { ...quote, tx, payTo: treasury, payer: signer, amount: BigInt(amount) })
-  passed(`${amount} lamports arrived at ${treasury}, and pay their quote`)
+  passed(`the payment of ${amount} lamport(s) arrived at ${treasury}, and pays its quote`)
 }
 
 async function publish({ chain, anchors, access, domainTag }: Wallet, passed: Passed): Promise<void> {
