@@ -7,20 +7,22 @@ import { EVM } from '@svc/api/networks'
 import { createEvmRegistry } from '@svc/gateway/publication/evm-registry/client'
 import { isSameEntry, type RegistryEntry } from '@svc/gateway/publication/evm-registry/entry'
 import { readRegistryContract, readRegistryKey } from '@svc/gateway/publication/evm-registry/settings'
+import { displayAmount } from '@svc/payments/amounts'
 import { type Call, createEvmAccount, type EvmAccount, type SignedTransaction } from '@svc/payments/evm/account'
 import { watchTransaction } from '@svc/payments/evm/outcome'
 import { readSalesConfig } from '@svc/payments/selling/settings'
-import { withPrefix } from '@svc/protocol/bytes'
+import { toHex, utf8, withPrefix } from '@svc/protocol/bytes'
 import type { SettingsReader } from '@svc/service/program/config'
-import { type Address, formatEther, parseEther, stringToHex } from 'viem'
 import { type Access, land, newQuote, requireNodes, requirePaid, WAIT_MS } from './chains.ts'
 import { requireThat, type Trial } from './trial.ts'
 
 /** Nothing is sent if it may cost more, whatever the chain asks for. */
-const MOST = parseEther('1')
+const MOST = 10n ** 18n
 const AMOUNT = 1n
 /** Of a first entry, with the account's margin. */
 const ENTRY_GAS = 100_000n
+
+type Address = `0x${string}`
 
 interface Wallet {
   account: EvmAccount
@@ -34,21 +36,22 @@ export const tryEvm: Trial = async (settings) => {
   const wallet = openWallet(settings)
   const { account, access, treasury, contract } = wallet
   await requireNodes(EVM, access)
-  const { ticker } = coinOf(EVM)
+  const { ticker, decimals } = coinOf(EVM)
+  const coins = (wei: bigint) => `${displayAmount(wei, decimals)} ${ticker}`
   const quote = newQuote()
-  const call: Call = { to: treasury, data: stringToHex(quote.reference), value: AMOUNT }
+  const call: Call = { to: treasury, data: `0x${toHex(utf8(quote.reference))}`, value: AMOUNT }
   const [{ gas, maxFeePerGas }, balance] = await Promise.all([account.costs(call), account.balance()])
   const most = AMOUNT + (gas + (contract ? ENTRY_GAS : 0n)) * maxFeePerGas
-  requireThat(most <= MOST, `it may cost ${formatEther(most)} ${ticker}, above ${formatEther(MOST)}`)
+  requireThat(most <= MOST, `it may cost ${coins(most)}, above ${coins(MOST)}`)
   return {
     about: [
       `${EVM.title}: every node of EVM_RPC_URLS shows chain id ${EVM.chainId}`,
-      `${account.address} (EVM_REGISTRY_KEY) has ${formatEther(balance)} ${ticker}`,
+      `${account.address} (EVM_REGISTRY_KEY) has ${coins(balance)}`,
       `It pays 1 wei to ${treasury} (EVM_TREASURY)${contract ? ` and writes an entry to ${contract}` : ''}.`,
     ],
-    costs: `at most ${formatEther(most)} ${ticker}`,
+    costs: `at most ${coins(most)}`,
     async run(passed) {
-      requireThat(balance >= most, `${account.address} has ${formatEther(balance)}, and needs ${formatEther(most)}`)
+      requireThat(balance >= most, `${account.address} has ${coins(balance)}, and needs ${coins(most)}`)
       const { tx } = await land<SignedTransaction>(EVM, {
         sign: async () => account.sign({ ...call, ...(await account.costs(call)) }),
         send: ({ raw }) => account.send(raw),
@@ -65,8 +68,8 @@ export const tryEvm: Trial = async (settings) => {
       if (contract) passed(await writeEntry(wallet, contract))
       else passed('EVM_REGISTRY_CONTRACT is not set: the registry was not tried')
       const spent = balance - (await account.balance())
-      requireThat(spent <= most, `it cost ${formatEther(spent)} ${ticker}, more than announced`)
-      passed(`it cost ${formatEther(spent)} ${ticker}`)
+      requireThat(spent <= most, `it cost ${coins(spent)}, more than announced`)
+      passed(`it cost ${coins(spent)}`)
     },
   }
 }

@@ -2,21 +2,20 @@
 // verifier. PUBLICATION_KEY pays. `sas` also writes an account of the attestation registry, and closes it.
 
 import { randomBytes } from 'node:crypto'
-import { createNoopSigner, type Instruction, address as toAddress } from '@solana/kit'
-import { getTransferSolInstruction } from '@solana-program/system'
 import { PRIMARY } from '@svc/api/networks'
 import { memoInstruction } from '@svc/gateway/publication/memo'
 import { openPrimaryChain, type PreparedPublication, type PrimaryChain } from '@svc/gateway/publication/primary-chain'
-import { closeAttestation } from '@svc/gateway/publication/registry/instructions'
+import { closeAttestation, SYSTEM_PROGRAM } from '@svc/gateway/publication/registry/instructions'
 import { setUpRegistry } from '@svc/gateway/publication/registry/set-up'
 import { type AnchorConfig, readAnchorConfig } from '@svc/gateway/publication/settings'
 import { connectJsonRpc } from '@svc/payments/nodes/json-rpc'
 import { readSalesConfig } from '@svc/payments/selling/settings'
 import { watchTransaction } from '@svc/payments/solana/outcome'
 import type { SignedTransaction } from '@svc/payments/solana/sign-transaction'
-import { utf8 } from '@svc/protocol/bytes'
+import { concat, utf8 } from '@svc/protocol/bytes'
 import { issueStatement } from '@svc/protocol/evidence'
 import { type Ed25519Signer, ed25519Signer } from '@svc/protocol/keys'
+import { i64, u32 } from '@svc/protocol/little-endian'
 import { registryAddresses } from '@svc/protocol/registry'
 import type { SettingsReader } from '@svc/service/program/config'
 import { readOptionalKey } from '@svc/service/program/keys'
@@ -26,6 +25,7 @@ import { type Access, land, newQuote, requireNodes, requirePaid, WAIT_MS } from 
 import { requireThat, type Trial } from './trial.ts'
 
 type Passed = (sentence: string) => void
+type Instruction = Parameters<PrimaryChain['prepare']>[0][number]
 
 /** Nothing is sent if it may cost more, whatever the settings say. */
 const MOST_LAMPORTS = 20_000_000
@@ -103,10 +103,8 @@ async function plan(wallet: Wallet): ReturnType<Trial> {
 async function pay({ chain, anchors, access, treasury }: Wallet, amount: number, passed: Passed): Promise<void> {
   const { signer } = chain
   const quote = newQuote()
-  const source = createNoopSigner(toAddress(signer))
-  const transfer = getTransferSolInstruction({ source, destination: toAddress(treasury), amount })
   const memo = memoInstruction(utf8(quote.reference), anchors.memoProgram, signer)
-  const { tx } = await landInstructions(chain, [transfer, memo])
+  const { tx } = await landInstructions(chain, [transferOf(signer, treasury, amount), memo])
   await requirePaid(PRIMARY, access, { ...quote, tx, payTo: treasury, payer: signer, amount: BigInt(amount) })
   passed(`the payment of ${amount} lamport(s) arrived at ${treasury}, and pays its quote`)
 }
@@ -137,6 +135,20 @@ async function publish({ chain, anchors, access, domainTag }: Wallet, passed: Pa
   await landInstructions(chain, [closeAttestation(parties, attestation)])
   requireThat((await nodes.account(attestation)) === null, `the account ${attestation} is not closed`)
   passed(`the verifier finds it in the registry, too; its account ${attestation} is closed and returned its rent`)
+}
+
+const TRANSFER = 2
+const [WRITABLE, WRITABLE_SIGNER] = [1, 3]
+
+function transferOf(from: string, to: string, lamports: number): Instruction {
+  return {
+    programAddress: SYSTEM_PROGRAM,
+    accounts: [
+      { address: from, role: WRITABLE_SIGNER },
+      { address: to, role: WRITABLE },
+    ],
+    data: concat(u32(TRANSFER), i64(lamports)),
+  } as unknown as Instruction // the settings check the addresses, which the library's types brand
 }
 
 function landInstructions(chain: PrimaryChain, instructions: readonly Instruction[]): Promise<SignedTransaction> {
