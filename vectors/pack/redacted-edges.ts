@@ -98,7 +98,6 @@ export const REDACTED_EDGES: Case[] = [
     SOME_SHOWN,
   ),
   edge('files-null', 'null as files beside the leaves', { ...unnamed, files: null }, { refused: 'not_a_bundle' }),
-  edge('files-empty', 'no file beside the leaves', { ...unnamed, files: [] }, { refused: 'not_a_bundle' }),
   edge('leaf-twice-apart', 'a leaf twice, not in a row', twiceApart, NO_NAMES),
   edge(
     'leaf-twice-folder',
