@@ -184,6 +184,15 @@ export const DISPUTED: Case[] = [
     REFUSED,
   ),
   published(
+    'revoked-by-two',
+    'revoked by itself since after the block, and by a later key since the time of the block',
+    [bySelf(BLOCK_TIME + 1), revocation(STATEMENT_KEY, STRANGER_KEY, BLOCK_TIME)],
+    listed(
+      signingKeys(ofStatements(STATEMENT_KEY, ISSUED_AT - 300 * DAY), ofStatements(STRANGER_KEY, ISSUED_AT - 30 * DAY)),
+    ),
+    REFUSED,
+  ),
+  published(
     'revoked-by-recovery-later',
     'revoked since after the block by the recovery key, whose word replaces that of the key itself',
     [bySelf(BLOCK_TIME - DAY), revocation(STATEMENT_KEY, RECOVERY_KEY, BLOCK_TIME + 1)],

@@ -14,6 +14,11 @@ const SOME_SHOWN: Facts = {
   merkle_root_matches: 'not_checked',
   envelope_binds_commitment: 'not_checked',
 }
+const MALFORMED: Facts = {
+  inclusion_proven: 'failed',
+  merkle_root_matches: 'failed',
+  envelope_binds_commitment: 'failed',
+}
 const NO_NAMES: Facts = { inclusion_proven: 'not_checked', envelope_binds_commitment: 'not_checked' }
 
 function edge(name: string, what: string, document: JsonObject, expect: Case['expect'], more: GivenInPack = {}): Case {
@@ -65,11 +70,25 @@ const reversedLeaves = stating(rootOver(leaves.toReversed()), FILES.length, {
 
 export const REDACTED_EDGES: Case[] = [
   edge('32-steps', 'a proof of 32 steps in the largest tree', inLargestTree(MOST), SOME_SHOWN),
-  edge('33-bits', 'a count of 33 bits: the statement is not well formed', inLargestTree(MOST + 1), {
-    inclusion_proven: 'failed',
-    merkle_root_matches: 'failed',
-    envelope_binds_commitment: 'failed',
-  }),
+  edge('33-bits', 'a count of 33 bits: the statement is not well formed', inLargestTree(MOST + 1), MALFORMED),
+  edge(
+    'total-zeros',
+    'a total with a leading zero: the statement is not well formed',
+    redactedOf(['readme.txt'], { alter: (body) => Object.assign(body, { total_bytes: `0${body.total_bytes}` }) }),
+    MALFORMED,
+  ),
+  edge(
+    'total-40-digits',
+    'a total of 40 digits: the statement is not well formed',
+    redactedOf(['readme.txt'], { alter: (body) => Object.assign(body, { total_bytes: '9'.repeat(40) }) }),
+    MALFORMED,
+  ),
+  edge(
+    'total-39-digits',
+    'a total of 39 digits',
+    redactedOf(['readme.txt'], { alter: (body) => Object.assign(body, { total_bytes: '9'.repeat(39) }) }),
+    SOME_SHOWN,
+  ),
   edge('order', 'leaves in the opposite order of the names, as they were signed', outOfOrder(), {
     ...SOME_SHOWN,
     inclusion_proven: 'failed',
