@@ -140,6 +140,21 @@ export const DISPUTED: Case[] = [
     oldWithRecovery,
   ),
   signedBy(
+    RECOVERY_KEY,
+    'recovery-endorsed',
+    'signed by the recovery key, which the pinned key endorses: it is for changes of keys alone',
+    { endorsements: [endorsement(RETIRED_KEY, RECOVERY_KEY)] },
+    oldWithRecovery,
+    REFUSED,
+  ),
+  carried(
+    'recovery-text',
+    'the pinned list has a text as recovery key, which counts as none',
+    { endorsements: [GOOD] },
+    {},
+    listed({ ...signingKeys(ofStatements(RETIRED_KEY, ISSUED_AT - 300 * DAY)), recovery: RECOVERY_KEY.hex }),
+  ),
+  signedBy(
     RETIRED_KEY,
     'revoked-by-later-pin',
     'a pinned key that began later revokes the one that signed',

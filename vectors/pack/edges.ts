@@ -216,6 +216,14 @@ const FIELDS: Case[] = [
     expect: {},
   },
   {
+    name: 'edge-anchor-claimed-digest',
+    what: 'a statement that was changed under its digest, which the anchor publishes',
+    document: changed(anchored(plain), 'envelope.body.nonce', DIGEST.slice(32)),
+    given: GIVEN,
+    rpc: known(plain),
+    expect: { ...ANCHORED, statement_digest_matches: 'failed', ...UNSIGNED },
+  },
+  {
     name: 'edge-slot-absent',
     what: 'an anchor whose slot is absent, not null',
     document: changed(anchored(plain), 'anchor.slot', undefined),
