@@ -147,13 +147,6 @@ export const DISPUTED: Case[] = [
     oldWithRecovery,
     REFUSED,
   ),
-  carried(
-    'recovery-text',
-    'the pinned list has a text as recovery key, which counts as none',
-    { endorsements: [GOOD] },
-    {},
-    listed({ ...signingKeys(ofStatements(RETIRED_KEY, ISSUED_AT - 300 * DAY)), recovery: RECOVERY_KEY.hex }),
-  ),
   signedBy(
     RETIRED_KEY,
     'revoked-by-later-pin',
