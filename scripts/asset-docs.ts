@@ -1,5 +1,5 @@
-// `npm run docs` writes the tables of networks and assets in docs/gateway.md, and every `.env.example`. With `--check` it
-// writes nothing and fails when one of them is out of date.
+// `npm run docs` writes the tables of networks and assets in docs/gateway.md, that of methods in the README of the SDK,
+// and every `.env.example`. With `--check` it writes nothing and fails when one of them is out of date.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { SETTINGS as AGENT } from '../apps/agent/src/settings.ts'
@@ -9,6 +9,7 @@ import { ASSETS, type Asset, tokenKey } from '../packages/api/src/assets.ts'
 import { NETWORKS } from '../packages/api/src/networks.ts'
 import { DEV_SETTINGS } from '../packages/devnet/src/services/dev-settings.ts'
 import { GROUPS, type Settings } from '../packages/service/src/program/config.ts'
+import { methodRows } from './sdk-methods.ts'
 
 /** Each part begins with a marker, which stays in the document. */
 const PARTS = [
@@ -18,6 +19,11 @@ const PARTS = [
     text: networkTable(),
   },
   { file: 'docs/gateway.md', part: /(?<=<!-- assets: [^\n]*\n\n).*?(?=\n\n<!-- \/assets -->)/s, text: assetTable() },
+  {
+    file: 'packages/sdk/README.md',
+    part: /(?<=<!-- methods: [^\n]*\n\n).*?(?=\n\n<!-- \/methods -->)/s,
+    text: methodTable(),
+  },
   ...[
     { file: '.env.example', settings: GATEWAY },
     { file: 'apps/agent/.env.example', settings: AGENT },
@@ -61,6 +67,11 @@ function assetTable(): string {
     return [code(ticker), network.title, String(decimals), priceText(asset), place]
   })
   return table(['asset', 'network', 'decimals', 'price', 'mint or contract'], rows)
+}
+
+function methodTable(): string {
+  const rows = methodRows().map(([method, meaning, result]) => [code(method), meaning, code(result)])
+  return table(['method', 'meaning', 'result'], rows)
 }
 
 function priceText({ pricing }: Asset): string {
