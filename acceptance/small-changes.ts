@@ -152,7 +152,7 @@ const PROVIDER: SmallChange = {
       "  ['firestore', 6, '0.125', 'direct'],",
       "  ['depot', 7, '0.2', 'direct'],",
     ),
-    'apps/gateway/test/files/configured-providers.test.ts': after('  storj: s3Bucket,', '  depot: s3Bucket,'),
+    'packages/devnet/src/providers/local-stores.ts': after('  storj: s3Bucket,', '  depot: s3Bucket,'),
     'docs/providers.md': before(
       '\nAll bytes pass',
       '| `depot` | everyday files | to 625 GiB | immediate, permanent | immediately | [any S3 store](providers/storj.md) |',
