@@ -83,9 +83,23 @@ it('${SHOWN} lists the providers that are sold', async () => {
   expect(await listed('?speed=warp')).toMatchObject({ status: 422, body: { error: 'validation_error' } })
 })
 `),
+    'packages/sdk/src/info.ts': written(`
+import { listProviders as endpoint } from '@svc/api/info'
+import { call } from './calls/call.ts'
+import type { CallArguments } from './calls/input.ts'
+import type { Context } from './context.ts'
+
+/** Lists the storage providers that are sold. */
+export async function listProviders(
+  context: Context,
+  ...input: CallArguments<typeof endpoint>
+): Promise<{ providers: string[] }> {
+  return (await call(context, endpoint, ...input)).body
+}
+`),
     'packages/sdk/src/client.ts': all(
-      replaced("import { keys } from '@svc/api/info'", "import { keys, listProviders } from '@svc/api/info'"),
-      after('  price: answerOf(price),', '  listProviders: answerOf(listProviders),'),
+      before("import { buy, buyQuoted, renew } from './purchases/buy.ts'", "import { listProviders } from './info.ts'"),
+      after('  price,', '  listProviders,'),
     ),
     'apps/cli/src/setup/providers.ts': written(`
 import type { Command } from 'commander'
