@@ -324,10 +324,15 @@ describe('svc verify', () => {
       verify([pack(file), '--keys', `${pinned_keys}`, '--find', ...found])
 
     it('shows the names under which files of any name are listed', async () => {
-      const folder = await home.write('find', { renamed: content, other: 'other' })
+      const folder = await home.write('find', { renamed: content, again: content, other: 'other' })
       const found = await find('v2.json', join(folder, 'renamed'))
-      expect(found).toMatchObject({ exitCode: 0, stdout: includes(/^VERIFIED: [^\n]*\n\n✓ \S*renamed is listed as /) })
+      expect(found).toMatchObject({
+        exitCode: 0,
+        stdout: includes(/^VERIFIED: \S*renamed is listed as [^\n]*, signed by [^\n]*\n\n✓ \S*renamed is listed as /),
+      })
       expect(found.stdout).toContain(name)
+      const both = await find('v2.json', join(folder, 'renamed'), join(folder, 'again'))
+      expect(both.stdout).toMatch(/^VERIFIED: 2 files are listed, signed by /)
       const missing = await find('v2.json', join(folder, 'renamed'), join(folder, 'other'))
       expect(missing).toMatchObject(exits(3, 'other is not listed'))
       expect(missing.stdout).toMatch(/^FAILED: \S*other is not listed\n\n✓ [^\n]*\n✗ \S*other is not listed\n/)
