@@ -229,7 +229,7 @@ describe('svc verify', () => {
     expect(stdout).toMatch(/^✓ signature_valid$/m)
     expect(stdout).toMatch(/^✓ key_pinned$/m)
     expect(stdout).toMatch(/^– files_match +not checked: no files were given$/m)
-    expect(stdout).toMatch(/^– anchor_finalized +not checked: no node was asked$/m)
+    expect(stdout).toMatch(/^– anchor_tx_succeeded, .*, anchor_finalized, \w+ +not checked: no node was asked$/m)
     expect(stdout).toContain(`signed by  ${statementKey}, pinned`)
     expect(stdout).toContain('trusted    given by --keys')
   })
