@@ -90,7 +90,7 @@ function whichShown({ redaction, total }: RedactedReport): string {
   return redaction === 'no_names' ? ' without names' : ` of ${total ?? 'an unknown number'}`
 }
 
-const NAME_WIDTH = 26
+const NAME_WIDTH = 25
 const WORDS = { passed: '', failed: 'failed: ', not_checked: 'not checked: ', unavailable: 'unavailable: ' }
 
 /** A line for each fact that passed or failed, then one for all facts that have no result for the same reason. */
@@ -107,7 +107,7 @@ function factLines(facts: readonly [name: string, fact: Fact][], style: Style): 
 }
 
 function factLine(mark: string, names: string, text: string): string {
-  return `${mark} ${names.padEnd(NAME_WIDTH - 1)} ${text}`.trimEnd()
+  return `${mark} ${names.padEnd(NAME_WIDTH)}  ${text}`.trimEnd()
 }
 
 export function chainText({ sequences, problems, isFromStart }: ChainReport, style: Style): string {
