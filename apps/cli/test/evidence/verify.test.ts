@@ -356,9 +356,20 @@ describe('svc verify', () => {
   describe('--report', () => {
     const reportOf = async (...args: string[]) => {
       const file = home.path('report.html')
-      const { exitCode } = await verify([...args, '--report', file])
-      return { exitCode, report: await readFile(file, 'utf8') }
+      const { exitCode, stderr } = await verify([...args, '--report', file])
+      return { exitCode, stderr, report: await readFile(file, 'utf8') }
     }
+
+    it('T-49 warns that a report names the receipt, unless the bundle is redacted', async () => {
+      const { stderr, report } = await reportOf(pack('v2.json'))
+      expect(report).toMatch(/rcpt_/)
+      expect(stderr).toContain('It names the receipt, which opens every file while the public link is open.')
+      const redacted = await reportOf(pack('redacted-chosen.json'))
+      expect([redacted.report, redacted.stderr]).toEqual([
+        expect.not.stringContaining('rcpt_'),
+        expect.not.stringContaining('names the receipt'),
+      ])
+    })
 
     it('writes the verdict, the statement, the keys, the transaction and the facts', async () => {
       const { given } = CASES.find(({ file }) => file === 'redacted-anchored.json')!
