@@ -11,7 +11,7 @@ const DAY = 86_400
 const DELIVERY_LIFETIME = 30 * DAY
 /** Counted from the last moment at which it could be paid. */
 const UNPAID_LIFETIME = 90 * DAY
-/** They have no log. */
+/** For delegations that were never registered, which have no log. */
 const UNREGISTERED_LIFETIME = 30 * DAY
 
 /** Rows deleted by one statement, so that other writers do not wait long. */

@@ -31,7 +31,7 @@ export interface CommitOptions {
 export interface Guard<Schema, Entry> {
   /** Rejects unless the database is known to be current; waits while that is being determined. */
   requireCurrent(): Promise<void>
-  /** The same check without waiting. */
+  /** Like `requireCurrent`, without waiting. */
   assertCurrent(): void
   /** Runs in the transaction, before the work: from then on another server may answer. */
   begin(): Recorder<Schema, Entry>

@@ -74,8 +74,8 @@ export function shortage(ticker: string, decimals: number, needed: bigint, held:
 }
 
 /**
- * Combines what each node reports. One node is enough to show that the payment exists. That it never will takes a
- * quorum and no objection, because the payer would pay a second time.
+ * Combines what each node reports. One node is enough to show that the payment exists. To conclude that it never will,
+ * a quorum must agree and no node may object, because the payer would pay a second time.
  */
 export function agreedOutcome(outcomes: readonly TransactionOutcome[], quorum: number): TransactionOutcome {
   if (outcomes.length === 0) throw new ChainUnavailable('no node reports the outcome of a transaction')

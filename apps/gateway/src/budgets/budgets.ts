@@ -67,7 +67,7 @@ export async function spend(tx: Tx, parts: Parts, spending: Spending): Promise<R
     if (today.exhausted_limit !== perDay) {
       parts.log.error(
         { budget, per_day: perDay, used: today.amount },
-        'the daily budget is used up: what it pays for waits until the next day (UTC)',
+        'the daily budget is used up: transactions that it pays for wait until the next day (UTC)',
       )
       await setExhausted(tx, today, perDay)
     }

@@ -58,7 +58,9 @@ export interface Continuity {
   compareAgain(): void
   /** Throws unless the database is known to be current; waits for a comparison that is under way. */
   requireCurrent(): Promise<void>
-  /** The same without waiting, for use in a transaction: its connection may be the first to another server. */
+  /**
+   * Like `requireCurrent` without waiting, for use in a transaction: its connection may be the first to another server.
+   */
   assertCurrent(): void
   /** Whether `requireCurrent` passes. */
   isCurrent(): Promise<boolean>
@@ -82,9 +84,9 @@ export interface Continuity {
    * restores a database knows that its last seconds may be missing.
    */
   requireWritten(...ids: DocumentId[]): Promise<void>
-  /** The same for all changes of signing keys. */
+  /** Like `requireWritten`, for all changes of signing keys. */
   requireKeysWritten(): Promise<void>
-  /** The same for everything that is committed. */
+  /** Writes everything that is committed to the journal. */
   catchUp(): Promise<void>
   recordNonce(nonce: NonceTable): void
   /** Makes every change that grants or ends access. */

@@ -25,12 +25,13 @@ export interface Journaling {
   begin(): Recorder<Schema, DocumentId>
   /** Resolves when these are in a journal, whichever process committed them. Call it before anyone learns of them. */
   requireWritten(ids: readonly DocumentId[]): Promise<void>
-  /** The same for changes of access: all of them, or only those of signing keys. */
+  /** Like `requireWritten`, for changes of access: all of them, or only those of signing keys. */
   requireAccessWritten(of: 'all' | 'keys'): Promise<void>
   /** Writes everything that is committed but not yet written. */
   catchUp(): Promise<void>
   /**
-   * The same for documents that have pendingAtLastTick since the last tick; also records in the database how far the journal is.
+   * Writes documents that have been pending since the last tick, and records in the database how far the journal was
+   * written.
    */
   tick(): Promise<void>
   saveNonce(nonce: NonceTable): void

@@ -742,7 +742,7 @@ export interface SnapshotTable {
 export interface SnapshotChunkTable {
   /** SHA-256 of the content, hex. */
   chunk_id: string
-  /** See `attestations/snapshots/chunk-content.ts`. */
+  /** See `evidence/snapshots/chunk-content.ts`. */
   content: string
 }
 

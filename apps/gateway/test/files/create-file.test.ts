@@ -57,7 +57,7 @@ it('FILE-02 ADD-11 each create without a name, or without a body, gets a new gen
   expect(await rowOf(names[1] as string)).toMatchObject({ content_type: 'text/plain' })
 })
 
-it('ADD-11 names ignored fields of a body in a header: one may be a misspelled one', async () => {
+it('ADD-11 a header names the ignored fields of a body, because one may be misspelled', async () => {
   const { status, headers } = await create({ filename: 'named', name: 'x', 'a\r\nb: c, ü\ud800': 1 })
   expect([status, headers.get('svc-ignored-fields')]).toEqual([200, 'name, a%0D%0Ab%3A%20c%2C%20%C3%BC%EF%BF%BD'])
   const many = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`${i}`.padEnd(60, 'x'), i]))

@@ -113,7 +113,10 @@ export interface Queue<Jobs> {
   deadLetters(limit?: number): Promise<DeadLetter[]>
   /** Enqueues the dead letter as a new job; false when it does not exist. */
   retryDead(id: string): Promise<boolean>
-  /** The same inside a caller's transaction. `id` is that of the new job; null when a job of its kind and key waits. */
+  /**
+   * Like `retryDead`, inside a caller's transaction. `id` belongs to the new job; it is null when a job of its kind and
+   * key waits.
+   */
   retryDeadIn(tx: Tx, id: string): Promise<{ id: string | null } | null>
   /** False when the dead letter does not exist. */
   deleteDeadIn(tx: Tx, id: string): Promise<boolean>

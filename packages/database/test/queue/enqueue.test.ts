@@ -61,7 +61,7 @@ forEachDatabaseInGate('a job that is enqueued', (database) => {
   })
 
   if (database.dialect === 'postgres') {
-    it('runs although the database connections of its worker were lost', async () => {
+    it('runs even if the database connections of its worker were lost', async () => {
       const { queue, enqueue, db } = await openTestQueues(database)
       let runs = 0
       queue.handle('note', {}, async () => async () => void runs++)

@@ -156,7 +156,7 @@ forEachDatabase('stopping', (database) => {
     expect(await other.counts()).toEqual({ note: { waiting: 1, delayed: 0, running: 0, dead: 0 } })
   })
 
-  it('repeatedly does not use up the attempts of a job', async () => {
+  it('does not use up the attempts of a job, however often it happens', async () => {
     const { open, enqueue, drainLater, notes } = await openTestQueues(database)
     for (let time = 0; time < 4; time++) {
       const queue = await open()

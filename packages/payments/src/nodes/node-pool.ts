@@ -40,7 +40,7 @@ export interface ChainNode<Client> {
   /** The host of the node: paths, queries and user names contain keys. */
   readonly name: string
   ask<Answer>(question: Question<Client, Answer>): Promise<Answer>
-  /** The same for an answer that decides something: also rejects when the node is on another chain afterwards. */
+  /** Like `ask`, for an answer that decides something: also rejects when the node is on another chain afterwards. */
   askToDecide<Answer>(question: Question<Client, Answer>): Promise<Answer>
   requireChain(): Promise<void>
   /** Why a question failed, for the log. */

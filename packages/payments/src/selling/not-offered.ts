@@ -14,7 +14,7 @@ export interface LegStates {
   /** Legs whose token account does not exist; null until a node has answered. */
   tokenAccountOf(leg: Leg): 'exists' | 'missing' | 'unknown'
   decimalsProblems: ReadonlyMap<Leg, string>
-  /** Symbols. */
+  /** The symbols of coins without a price. */
   unpriced: readonly string[]
 }
 

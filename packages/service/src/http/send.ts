@@ -115,8 +115,7 @@ export interface Answered {
   route: string | null
   method: string
   status: number
-  /** Milliseconds since the request arrived. */
-  seconds: number
+  /** Since the request arrived. */: number
 }
 
 export type OnAnswer = (answer: Answered) => void

@@ -20,7 +20,7 @@ const countdown: RequestListener = (request, response) => {
 }
 
 describe('a redirect', () => {
-  it.each([301, 302, 303, 307, 308])('FILE-26 with status %d is followed', async (status) => {
+  it.each([301, 302, 303, 307, 308])('FILE-26 is followed when its status is %d', async (status) => {
     await using server = await startTestTlsServer((request, response) =>
       request.url === '/here' ? response.end('hello') : redirectTo('/here', status)(request, response),
     )
@@ -34,7 +34,7 @@ describe('a redirect', () => {
     ['//other.example.test/here.pdf', 'https://other.example.test/here.pdf'],
     ['https://other.example.test', 'https://other.example.test/'],
     [Buffer.from('/bücher').toString('latin1'), 'https://files.example.test/b%C3%BCcher'],
-  ])('FILE-26 to %s leads to %s', async (location, finalUrl) => {
+  ])('FILE-26 resolves the target %s to %s', async (location, finalUrl) => {
     await using server = await startTestTlsServer((request, response) =>
       request.url === '/a/b' ? redirectTo(location)(request, response) : response.end('hello'),
     )
@@ -60,7 +60,7 @@ describe('a redirect', () => {
     ['https://wrong.example.test/', 'tls_failed'],
     ['https://[', 'bad_redirect'],
     ['', 'bad_redirect'],
-  ])('FILE-27 T-08 to %j is checked like the first URL: %s', async (location, reason) => {
+  ])('FILE-27 T-08 is checked like the first URL when its target is %j: %s', async (location, reason) => {
     const addresses: Record<string, string[]> = {
       'files.example.test': [SERVER],
       'wrong.example.test': [SERVER],
@@ -88,7 +88,7 @@ describe('a redirect', () => {
     expect(await download(SOURCE, server.options)).toBe('hello')
   })
 
-  it('FILE-28 without a target is a bad_redirect', async () => {
+  it('FILE-28 is a bad_redirect when it has no target', async () => {
     expect(await downloadFrom((_request, response) => response.writeHead(302).end())).toBe('bad_redirect')
   })
 

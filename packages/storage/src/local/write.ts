@@ -111,7 +111,7 @@ async function rejectExisting<Result>(work: Promise<Result>): Promise<Result> {
   }
 }
 
-/** The first failure matters more than one of this cleanup. */
+/** Never throws: the first failure matters more than a failure of this cleanup. */
 async function discard(path: string): Promise<void> {
   await rm(path, { force: true }).catch(() => {})
 }

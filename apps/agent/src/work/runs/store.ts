@@ -93,7 +93,7 @@ export function findSubscribed(db: Db, delegationId: string): Promise<Subscribed
   return withSubscription(db, delegationId).executeTakeFirstOrThrow()
 }
 
-/** The same, locked until the end of the transaction. */
+/** Like `findSubscribed`, locked until the end of the transaction. */
 export function lockSubscribed(tx: Tx, delegationId: string): Promise<SubscribedDelegation> {
   return withSubscription(tx, delegationId).forUpdate('delegations').executeTakeFirstOrThrow()
 }

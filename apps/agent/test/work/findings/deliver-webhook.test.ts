@@ -201,7 +201,7 @@ describe('many concurrent webhooks', () => {
     expect(sums).toMatchObject({ undelivered: 0, last_error: null })
   })
 
-  it('T-10 of one subscriber leave workers for other subscribers', async () => {
+  it('T-10 leave workers for other subscribers when they all belong to one', async () => {
     const delegation = await addWithWebhook()
     const other = await addWithWebhook()
     const { promise: hung, resolve: hangUp } = Promise.withResolvers<void>()

@@ -17,7 +17,7 @@ export interface FoundBytes extends CurrentBytes, ObjectFacts {
   locker: Locker
 }
 
-/** An object of another length than the recorded one counts as lost. */
+/** An object whose length differs from the recorded one counts as lost. */
 export async function findBytes(context: Context, locker: Locker, entry: FileRow): Promise<FoundBytes> {
   const current = await currentBytes(context, locker, entry)
   const found = current && (await statObject(context, locker, current.key))
@@ -97,7 +97,7 @@ export async function openBytes({ providers }: Context, { locker, file, key }: F
 
 function notSatisfiable(size: number): ServiceError {
   return new ServiceError('RANGE_NOT_SATISFIABLE', `the file has ${size} bytes`, {
-    hint: 'ask for a range that begins within the file',
+    hint: 'request a range that begins within the file',
     headers: { 'content-range': `bytes */${size}` },
   })
 }

@@ -1,5 +1,5 @@
-// A response that may take minutes. Clients and proxies close a connection that is silent for about a minute. After a
-// while the response therefore begins with white space, and its body reports success or failure, as in S3.
+// A response that may take minutes. Clients and proxies close a connection that is silent for about a minute. A slow
+// response therefore begins with white space, and its body reports success or failure, as in S3.
 
 import { Readable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'

@@ -16,7 +16,7 @@ declare module '../../context.ts' {
   interface Context extends TusState {}
 }
 
-/** Each has 8 MiB. Further requests write directly to storage and merge the parts there. */
+/** Each has 8 MiB. When all are in use, requests write directly to storage and merge the parts there. */
 const BUFFERS = 12
 /** A separate limit, so that few large uploads do not starve the others. */
 const SPARE_BUFFERS = 4

@@ -100,8 +100,6 @@ export async function totalUsdMicros(db: Db): Promise<number> {
   return total
 }
 
-// Exports
-
 /** From `from`, before `to`, and after the last entry of the previous page; times are texts as in `confirmed_at`. */
 export interface ReceiptPage {
   from: string

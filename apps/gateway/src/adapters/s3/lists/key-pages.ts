@@ -13,7 +13,7 @@ import { findFolders, foldersIn, walkFolders } from '../folders/store.ts'
 
 export interface KeyQuery {
   prefix: string
-  /** Empty for none. */
+  /** Empty for no delimiter. */
   delimiter: string
   /** Only keys and common prefixes after this text. */
   after: string | null

@@ -50,7 +50,10 @@ export interface SignedPayment {
 export interface SettlementOrder {
   leg: X402Leg
   payload: EvmPayload | SvmPayload
-  /** Call it before sending. False when another transaction has been recorded: then this one must not be sent. */
+  /**
+   * Records the transaction; call it before sending. False when another one is recorded: then this one must not be
+   * sent.
+   */
   note(sent: SentTransaction, replacing?: string): Promise<boolean>
 }
 

@@ -19,7 +19,7 @@ import { putOperator, removeOperatorFrom } from '../../../lockers/operators.ts'
 import { deleteS3Key, findLocker, lockLocker, updateLocker } from '../../../lockers/store.ts'
 import type { Restored } from './restored.ts'
 
-/** Of two changes in the same second, the one that grants or lifts does not count. */
+/** Of two changes in the same second, the one that restricts wins. */
 function inOrder(documents: readonly AccessDocument[]): AccessDocument[] {
   return documents.toSorted((a, b) => a.changedAt - b.changedAt || Number(isStrict(a)) - Number(isStrict(b)))
 }
