@@ -20,14 +20,14 @@ const BATCH = 5000
 export async function deleteOldData(
   context: Context,
   signal: AbortSignal,
-  maxKeptQuotes = MAX_UNPAID_QUOTES,
+  maxUnpaidQuotes = MAX_UNPAID_QUOTES,
 ): Promise<void> {
   const { db, commit } = context.database
   const now = unixNow(context)
   const { lateConfirmSeconds } = context.config.payments
   await inBatches(signal, () => commit((tx) => deleteDeliveries(tx, now - DELIVERY_LIFETIME, BATCH)))
   const over = now - lateConfirmSeconds
-  const tooMany = await findExcessCutoff((end, n) => nthEndBefore(db, end, n), over, maxKeptQuotes)
+  const tooMany = await findExcessCutoff((end, n) => nthEndBefore(db, end, n), over, maxUnpaidQuotes)
   await inBatches(signal, () => commit((tx) => deleteUnpaid(tx, Math.max(over - UNPAID_LIFETIME, tooMany), BATCH)))
   await inBatches(signal, () => commit((tx) => deleteNeverRegistered(tx, now - UNREGISTERED_LIFETIME, BATCH)))
   await context.queue.deleteOldDead()

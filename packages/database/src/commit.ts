@@ -15,7 +15,7 @@ import { isDatabaseUnavailable } from './unavailable.ts'
 
 /** Rows and journal entries are durable when this resolves. */
 export type Commit<Schema, Entry = never> = <Result>(
-  work: (tx: Transaction<Schema>, note: (...entries: Entry[]) => void) => Promise<Result>,
+  work: (tx: Transaction<Schema>, recordEntries: (...entries: Entry[]) => void) => Promise<Result>,
   options?: CommitOptions,
 ) => Promise<Result>
 

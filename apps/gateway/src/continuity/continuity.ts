@@ -120,7 +120,7 @@ export function createContinuity(options: ContinuityOptions): Continuity {
   /** The last sequence of each proof that this process has signed. */
   const sequences = lru<string, number>(MAX_REMEMBERED)
   const waiting = new Set<() => void>()
-  const journaling = createJournaling({ place: journal, database, log, now: unixNow, compareAgain })
+  const journaling = createJournaling({ location: journal, database, log, now: unixNow, compareAgain })
   const gaps = createGaps({ db, journal, publications, log })
   let replica: Replica | null = null
   let missingJournals: MissingJournal[] = []

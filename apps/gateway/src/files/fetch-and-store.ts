@@ -34,7 +34,7 @@ export async function fetchAndStore(
   const filename = nameOf(context, request)
   await limitSigner(context, signer)
   await requireQuota(context, locker, { named: [{ filename, bytes: 0 }], trash: 0 })
-  const file = await inPlace(context, caller, () => fetchFile(context, caller, { ...request, filename }, hangUp))
+  const file = await withFetchSlot(context, caller, () => fetchFile(context, caller, { ...request, filename }, hangUp))
   const minter = urlMinter(context, caller)
   return {
     ok: true,
@@ -52,10 +52,10 @@ export async function fetchAndStore(
 }
 
 /** A source controls how long its fetch takes, so concurrent fetches are limited per caller and in total. */
-async function inPlace<T>(context: Context, { locker, signer }: LockerCaller, fetch: () => Promise<T>) {
+async function withFetchSlot<T>(context: Context, { locker, signer }: LockerCaller, fetch: () => Promise<T>) {
   const { maxPerSigner, maxTotal } = context.config.storage.fetch
   const own = { max: maxPerSigner }
-  const release = context.takeFetchPlaces(
+  const release = context.acquireFetchSlots(
     { key: 'all', max: maxTotal },
     { key: `signer ${signer.identity}`, ...own },
     { key: `owner ${locker.owner}`, ...own },

@@ -8,13 +8,13 @@ import { type CommandResponse, fromKysely, type JobWithMetadata, PgBoss, type Se
 import type { Database } from '../open.ts'
 import { unavailable } from '../unavailable.ts'
 import {
+  type ClaimedJob,
   type Engine,
   FIRST_RETRY_SECONDS,
   LEASE_SECONDS,
   MAX_RETRY_SECONDS,
   type StateCount,
   type StoredJob,
-  type TakenJob,
   WHILE_BEHIND,
 } from './engine.ts'
 import { addKeyIndex, injectTime } from './pg-boss-schema.ts'
@@ -102,7 +102,7 @@ export async function openBossEngine({ database, databaseUrl, log, now }: BossEn
     async take(kind, limit) {
       await prepare(kind)
       const jobs = await boss.fetch<JobData>(kind, { batchSize: limit, includeMetadata: true })
-      return jobs.map(toTakenJob)
+      return jobs.map(toClaimedJob)
     },
 
     async renew(job) {
@@ -207,14 +207,14 @@ function toStoredJob({ data, runs, ...row }: BossRow): StoredJob {
   return { ...row, payload: data.payload, attempts: begun - data.spared }
 }
 
-function toTakenJob({ id, name, singletonKey, data, retryCount }: JobWithMetadata<JobData>): TakenJob {
+function toClaimedJob({ id, name, singletonKey, data, retryCount }: JobWithMetadata<JobData>): ClaimedJob {
   const { payload, max_attempts, spared } = data
   const attempt = retryCount + 1 - spared
   return { id, kind: name, key: singletonKey, payload, maxAttempts: max_attempts, attempt, lease: `${retryCount}` }
 }
 
 /** pg-boss counts how often a job was taken, and ignores a command that names an earlier count. */
-function runOf({ id, lease }: TakenJob): { id: string; retryCount: number } {
+function runOf({ id, lease }: ClaimedJob): { id: string; retryCount: number } {
   return { id, retryCount: Number(lease) }
 }
 

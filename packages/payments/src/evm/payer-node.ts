@@ -91,7 +91,7 @@ export function createEvmPayerNode(network: EvmNetwork, rpcUrls: readonly string
   function isKnown(tx: string): Promise<boolean> {
     return pool.first(
       async (rpc, signal) => (await rpc('eth_getTransactionByHash', [tx], signal)) !== null,
-      (isThere) => isThere,
+      (wasFound) => wasFound,
     )
   }
 }

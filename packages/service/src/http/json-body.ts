@@ -12,7 +12,7 @@ import { requireStorableText } from './validate.ts'
 const BODY_TIMEOUT_MS = 30_000
 
 /** The total size of the bodies that are being collected (T-11). */
-const MAX_HELD_BYTES = 67_108_864
+const MAX_BUFFERED_BYTES = 67_108_864
 const FIRST_BYTES = 4_096
 
 export type ReadBody = (
@@ -21,7 +21,7 @@ export type ReadBody = (
   done: (error: Error | null, body?: Uint8Array) => void,
 ) => void
 
-export function createBodyReader(maxHeldBytes = MAX_HELD_BYTES): ReadBody {
+export function createBodyReader(maxBufferedBytes = MAX_BUFFERED_BYTES): ReadBody {
   let held = 0
 
   /** Collects a body. A body whose declared length is too large is rejected before it is read. */
@@ -62,7 +62,7 @@ export function createBodyReader(maxHeldBytes = MAX_HELD_BYTES): ReadBody {
       // Most bodies are one chunk.
       if (start === 0) hold(chunk)
       else if (size > bytes.length) hold(copyOf(bytes, Math.min(maxBytes, Math.max(2 * size, FIRST_BYTES))))
-      if (held > maxHeldBytes) return void finish(overloaded())
+      if (held > maxBufferedBytes) return void finish(overloaded())
       if (start > 0) bytes.set(chunk, start)
     }
     const end = () => finish(null)

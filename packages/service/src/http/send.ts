@@ -115,7 +115,8 @@ export interface Answered {
   route: string | null
   method: string
   status: number
-  /** Since the request arrived. */: number
+  /** Since the request arrived. */
+  seconds: number
 }
 
 export type OnAnswer = (answer: Answered) => void

@@ -30,7 +30,7 @@ export function isS3Target(target: string, host: string | undefined, ownHost: st
   return OWN_PATH.test(target) || (ownHost !== null && bucketOfHost(host, ownHost) !== null)
 }
 
-export function readPlace(
+export function readS3Target(
   { target, headers }: Pick<WireRequest, 'target' | 'headers'>,
   ownHost: string | null,
 ): S3Bucket {

@@ -42,7 +42,7 @@ export async function appendBody(
   const progress = await readProgress(context, upload)
   const { block_bytes } = upload.tus
   const isLong = Number(wire.headers['content-length'] ?? 0) > block_bytes
-  const release = isLong ? context.takeSpareBuffer() : null
+  const release = isLong ? context.acquireSpareBuffer() : null
   const body = bodyStream(wire, left, release ? block_bytes : undefined)
   const stop = () => void body.destroy(interrupted())
   signal.addEventListener('abort', stop)
@@ -83,7 +83,7 @@ async function writePiece(context: Context, writing: Writing): Promise<boolean> 
   const { upload, pieces, progress } = writing
   const wanted = blockLength(upload, progress) - tailBytes(progress)
   // At the end of the upload this still asks for one more byte, which the limit of the body rejects.
-  const release = context.takeBuffer()
+  const release = context.acquireBuffer()
   if (!release) return streamPiece(context, writing, wanted)
   try {
     const fresh: Buffer[] = []

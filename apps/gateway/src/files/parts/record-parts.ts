@@ -98,7 +98,7 @@ async function record(tx: Tx, context: Context, session: Session, recording: Rec
   const file = await findSessionFile(tx, sessionId, fileId)
   if (!file) return { refusal: fileNotInSession() }
   if (file.state === 'stored' || (file.state === 'failed' && offset !== undefined)) return { refusal: fileStored() }
-  const isTaken = (offset ?? file.received_bytes) === file.received_bytes && takes(file, parts)
+  const isTaken = (offset ?? file.received_bytes) === file.received_bytes && acceptsNewParts(file, parts)
   if (!isTaken) return offset === undefined ? { refusal: fileSealed() } : { movedTo: file.received_bytes }
   const { added, replaced, superseded } = await planOf(tx, file, recording)
   const [stays, goes] = [replaced.filter(isIn(file)), replaced.filter((part) => !isIn(file)(part))]
@@ -143,7 +143,7 @@ async function record(tx: Tx, context: Context, session: Session, recording: Rec
 }
 
 /** Parts in place must belong to the file's current object, which must accept parts. */
-function takes(file: SessionFile, parts: readonly WrittenPart[]): boolean {
+function acceptsNewParts(file: SessionFile, parts: readonly WrittenPart[]): boolean {
   const isOpen = (object: NewObject) => file.object_id === object.id && file.upload_state === 'open'
   return !isSealed(file) && parts.every(({ object, ref }) => ref === null || isOpen(object))
 }

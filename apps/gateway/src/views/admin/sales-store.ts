@@ -17,7 +17,7 @@ export interface UncountedReceipt {
 }
 
 /** Only one process counts at a time. */
-export async function takeUncounted(tx: Tx, limit: number): Promise<UncountedReceipt[]> {
+export async function removeUncounted(tx: Tx, limit: number): Promise<UncountedReceipt[]> {
   if (!isSqlite(tx)) await sql`select pg_advisory_xact_lock(${COUNTING_LOCK})`.execute(tx)
   const rows = await tx
     .selectFrom('uncounted_receipts as u')

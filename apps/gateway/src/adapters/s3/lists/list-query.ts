@@ -89,9 +89,9 @@ function writeKey({ key, size, etag, uploadedAt, hasChecksum }: ListedKey, encod
 
 const CHECKSUM = writeContent({ ChecksumAlgorithm: 'SHA256', ChecksumType: 'FULL_OBJECT' })
 const STORAGE_CLASS = writeContent({ StorageClass: 'STANDARD' })
-const LONG_AGO = '1970-01-01T00:00:00Z'
+const UNKNOWN_TIME = '1970-01-01T00:00:00Z'
 
 /** The time format of S3: `2013-05-24T00:00:00.000Z`, always in whole seconds. */
 function lastModified(uploadedAt: string | null): string {
-  return `${(uploadedAt ?? LONG_AGO).slice(0, LONG_AGO.length - 1)}.000Z`
+  return `${(uploadedAt ?? UNKNOWN_TIME).slice(0, UNKNOWN_TIME.length - 1)}.000Z`
 }

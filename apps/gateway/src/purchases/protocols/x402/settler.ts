@@ -54,7 +54,7 @@ export interface SettlementOrder {
    * Records the transaction; call it before sending. False when another one is recorded: then this one must not be
    * sent.
    */
-  note(sent: SentTransaction, replacing?: string): Promise<boolean>
+  record(sent: SentTransaction, replacing?: string): Promise<boolean>
 }
 
 interface SentTransaction {
