@@ -67,9 +67,9 @@ export function other(problem: string): InspectedPayment {
 export const OWN_PAYMENT = 'is the wallet that receives the payment: pay from another one'
 
 /** Null if the balance is enough. Same wording as the SDK's wallets. */
-export function shortage(ticker: string, decimals: number, needed: bigint, held: bigint): string | null {
-  if (held >= needed) return null
-  const [all, has, missing] = [needed, held, needed - held].map((amount) => displayAmount(amount, decimals))
+export function shortage(ticker: string, decimals: number, needed: bigint, balance: bigint): string | null {
+  if (balance >= needed) return null
+  const [all, has, missing] = [needed, balance, needed - balance].map((amount) => displayAmount(amount, decimals))
   return `needs ${all} ${ticker}, holds ${has}: ${missing} ${ticker} is missing`
 }
 

@@ -8,7 +8,7 @@ const BATCH_CHUNKS = 1024
 
 export interface Batches {
   /** The next chunks; empty at the end of the source. Reads at most one batch ahead. */
-  take(): Promise<Buffer[]>
+  next(): Promise<Buffer[]>
   /** Frees the memory of chunks immediately, if the source allows it. They must not be used afterwards. */
   free(chunks: readonly Buffer[]): void
   /** Stops reading. The source stays paused and undestroyed: its owner may still want to answer through it. */
@@ -39,7 +39,7 @@ export function batchSource(source: OwnedChunks): Batches {
   source.on('data', append)
 
   return {
-    async take() {
+    async next() {
       while (!outcome && !isFull()) {
         source.resume()
         await new Promise<void>((resolve) => {

@@ -99,7 +99,7 @@ export async function openBossEngine({ database, databaseUrl, log, now }: BossEn
       return true
     },
 
-    async take(kind, limit) {
+    async claim(kind, limit) {
       await prepare(kind)
       const jobs = await boss.fetch<JobData>(kind, { batchSize: limit, includeMetadata: true })
       return jobs.map(toClaimedJob)

@@ -14,7 +14,7 @@ export interface JobRun {
   attempt: number
   /** Whether the job is a dead letter if this run fails. */
   isLast: boolean
-  /** Aborted when this run no longer counts because another process has taken, or will take, the job. */
+  /** Aborted when this run no longer counts because another process has claimed, or will claim, the job. */
   signal: AbortSignal
 }
 

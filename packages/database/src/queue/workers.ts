@@ -29,7 +29,7 @@ export function createWorkers(runner: Runner, beforePoll: () => Promise<void>): 
   let isStopping = false
 
   async function begin(kind: string, handler: KindHandler, limit: number): Promise<Running[]> {
-    const jobs = isStopping || isPaused() ? [] : await engine.take(kind, limit)
+    const jobs = isStopping || isPaused() ? [] : await engine.claim(kind, limit)
     if (isStopping) {
       await Promise.all(jobs.map((job) => engine.release(job)))
       return []

@@ -49,7 +49,7 @@ export async function writeStream(
   let syncedSize = 0
   let syncing = Promise.resolve()
   try {
-    for (let chunks = await source.take(); chunks.length > 0; chunks = await source.take()) {
+    for (let chunks = await source.next(); chunks.length > 0; chunks = await source.next()) {
       const position = start + size
       size += lengthOf(chunks)
       if (declaredSize !== null && size > declaredSize) break

@@ -19,14 +19,14 @@ export function createPortions(batches: Batches): Portions {
 
   /** At most this many bytes; none at the end of the source. */
   async function take(most: number): Promise<Buffer[]> {
-    if (rest.length === 0) rest = await batches.take()
+    if (rest.length === 0) rest = await batches.next()
     const [taken, unread] = cut(rest, most)
     rest = unread
     return taken
   }
 
   async function isAtEnd(): Promise<boolean> {
-    if (rest.length === 0) rest = await batches.take()
+    if (rest.length === 0) rest = await batches.next()
     return rest.length === 0
   }
 

@@ -41,8 +41,8 @@ export async function answerBytes(
   about: About,
 ): Promise<Bytes> {
   // A HEAD is about the whole file (RFC 9110, 14.2).
-  const asked = wire.method === 'HEAD' ? { ...wire.headers, range: undefined } : wire.headers
-  const { status, headers, range } = selectBytes(bytes.size, asked, about)
+  const requested = wire.method === 'HEAD' ? { ...wire.headers, range: undefined } : wire.headers
+  const { status, headers, range } = selectBytes(bytes.size, requested, about)
   if (status === 304 || wire.method === 'HEAD') return new Bytes(status, headers, null)
   const answer = new Bytes(status, headers, await openBytes(context, bytes, range))
   const { egress } = context

@@ -77,9 +77,9 @@ async function placeParts(
   const provider = context.providers.named(locker.provider)
   const parts = await findParts(db, file.session_id, file.file_id)
   const maxBytes = maxFileBytes(context, locker.provider, file)
-  const aside = parts.filter((part) => !isInPlace(part) && part.size_bytes > 0)
-  if (aside.length > MAX_MOVED) return true
-  for (const part of aside) {
+  const separate = parts.filter((part) => !isInPlace(part) && part.size_bytes > 0)
+  if (separate.length > MAX_MOVED) return true
+  for (const part of separate) {
     const isLast = part.part_index === file.top_index
     const position = { index: part.part_index, size: part.size_bytes, isLast, maxBytes }
     const placed = await nullIfLost(context, finalizing, () =>
