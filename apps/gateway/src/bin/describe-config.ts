@@ -50,8 +50,8 @@ function networkText(network: Network, { payments }: Config, { rpcUrls }: Secret
   if (!chain) return 'no sales on this network'
   const nodes = (rpcUrls.get(network) ?? []).map(nodeName)
   const { treasury, quorum, finality } = chain
-  const sure = 'commitment' in finality ? finality.commitment : evmFinality(finality)
-  return `paid to ${treasury}, as ${quorum} of ${nodes.length} nodes say (${nodes.join(', ')}), when ${sure}`
+  const status = 'commitment' in finality ? finality.commitment : evmFinality(finality)
+  return `paid to ${treasury}; a payment counts once ${quorum} of ${nodes.length} nodes (${nodes.join(', ')}) report it ${status}`
 }
 
 function evmFinality({ finality, confirmations }: { finality: string; confirmations: number }): string {

@@ -43,7 +43,7 @@ export async function attest(
     if (known && isCurrent(known, locker) && known.sequence !== replacing) {
       return written(context, { record: (await findRecord(database.db, receipt_id))!, isNew: false })
     }
-    // A caller who wants a successor does not share a run that may find nothing new or that may be refused.
+    // A caller that requires a new statement does not share a run that may find nothing new or that may be refused.
     const { basis, outcome } = await attestRuns(`${receipt_id} ${replacing} ${isLimited}`, () =>
       run(context, locker, known, { replacing, publish, isLimited }),
     )

@@ -107,7 +107,7 @@ forEachDatabase('a journal', ({ dialect }) => {
   })
 
   it.runIf(isRoot)(
-    'ADD-29 T-37 on a full or read-only disk refuses changes, and resumes by itself when there is space',
+    'ADD-29 T-37 refuses changes on a full or read-only disk, and resumes by itself when there is space',
     async () => {
       const { instance, exchange, revoke, record, files, logbook } = await open()
       await instance().close()

@@ -66,7 +66,7 @@ it('ADD-11 a header names the ignored fields of a body, because one may be missp
   expect((await create({ filename: 'plain' })).headers.has('svc-ignored-fields')).toBe(false)
 })
 
-it.each([1, 1440])('FILE-11 LIM-02 create takes a ttl_min of %i', async (ttl_min) => {
+it.each([1, 1440])('FILE-11 LIM-02 create accepts a ttl_min of %i', async (ttl_min) => {
   expect((await create({ filename: 'ttl', ttl_min })).body.urls_expire_in_sec).toBe(ttl_min * 60)
 })
 
@@ -150,7 +150,7 @@ it('FILE-12 batch create lists many invalid files, up to a limit', async () => {
   expect([detail.length, detail[0]?.loc]).toEqual([20, ['body', 'files', 0, 'filename']])
 })
 
-it('LIM-12 batch create takes 1,000 files at once and no more', async () => {
+it('LIM-12 batch create accepts 1,000 files and no more', async () => {
   const many = (count: number) => ({ files: Array.from({ length: count }, (_, i) => ({ filename: `many/${i}` })) })
   expectRefusal(await createAll(many(1001)), 422, 'validation_error')
   const { status, body } = await createAll(many(1000))

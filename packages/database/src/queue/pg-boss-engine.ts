@@ -213,7 +213,7 @@ function toClaimedJob({ id, name, singletonKey, data, retryCount }: JobWithMetad
   return { id, kind: name, key: singletonKey, payload, maxAttempts: max_attempts, attempt, lease: `${retryCount}` }
 }
 
-/** pg-boss counts how often a job was taken, and ignores a command that names an earlier count. */
+/** pg-boss counts how often a job was claimed, and ignores a command that names an earlier count. */
 function runOf({ id, lease }: ClaimedJob): { id: string; retryCount: number } {
   return { id, retryCount: Number(lease) }
 }
@@ -226,7 +226,8 @@ function changedOne(response: CommandResponse): boolean {
 async function isWaiting(tx: Tx, kind: string, key: string): Promise<boolean> {
   // Two transactions that find no waiting job must not both insert one.
   await sql`select pg_advisory_xact_lock(hashtext(${kind}), hashtext(${key}))`.execute(tx)
-  // The lock keeps the job from being taken before this transaction ends, so that its run sees what was changed here.
+  // The lock prevents the job from being claimed before this transaction ends, so that its run sees what was changed
+  // here.
   const { rows } = await sql`
     select id from pgboss.job where name = ${kind} and singleton_key = ${key} and state < 'active'
     limit 1 for update`.execute(tx)

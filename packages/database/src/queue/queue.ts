@@ -105,7 +105,7 @@ export interface Queue<Jobs> {
   /** Enqueues a job once per period, however many processes call this; the first immediately. One schedule per kind. */
   every<Kind extends keyof Jobs & string>(seconds: number, kind: Kind, payload: Jobs[Kind]): void
   start(): Promise<void>
-  /** Stops taking jobs, waits up to `graceMs` for running ones, and releases the rest. */
+  /** Stops claiming jobs, waits up to `graceMs` for running ones, and releases the rest. */
   stop(options?: { graceMs?: number }): Promise<void>
   /** Runs due jobs until none is left, even if workers were never started. */
   drain(): Promise<Drained>

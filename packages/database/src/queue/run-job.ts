@@ -50,7 +50,7 @@ async function run(runner: Runner, job: ClaimedJob, handler: JobHandler, lost: A
   try {
     return await attempt(runner, job, handler, lost)
   } catch (error) {
-    // The database is probably unavailable. The lease expires, and then the job is taken again.
+    // The database is probably unavailable. The lease expires, and then the job is claimed again.
     if (!lost.signal.aborted) runner.log.error({ ...logFields(job), err: error }, 'a job could not be completed')
     return 'lost'
   }

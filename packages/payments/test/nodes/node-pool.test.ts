@@ -125,7 +125,7 @@ describe('a quorum of nodes', () => {
   const twoOf = (...nodes: NodeOptions<Ask>[]) => createNodePool('test chain', nodes, { timeoutMs: 60, quorum: 2 })
   const isAbsence = (answer: string) => answer === 'nothing'
 
-  it('T-45 returns the answer that two nodes give, whatever the third does', async () => {
+  it('T-45 returns the answer that two nodes agree on, whatever the third does', async () => {
     for (const other of [says('lie'), says('nothing'), fails('a'), never])
       expect(await twoOf(other, says('true'), says('true')).agree(ask, isAbsence)).toBe('true')
   })

@@ -219,7 +219,7 @@ function readSecretFile(settings: SettingsReader, variable: string, name: string
   }
 }
 
-/** A group may read another user's file: orchestrators give root's secrets to a service through its group. */
+/** A group may read another user's file: orchestrators pass root's secrets to a service through its group. */
 function isReadableByOthers(file: string): boolean {
   const { mode, uid } = statSync(file)
   const isOwn = uid === process.getuid?.()

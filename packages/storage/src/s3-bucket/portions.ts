@@ -9,7 +9,7 @@ export interface Portions {
    * this portion is the last.
    */
   stream(length: number, options: { isLast: boolean }): StreamedBody
-  /** Fills the buffer as far as the source goes; returns how far that is. */
+  /** Fills the buffer, or a part of it when the source ends first; returns the number of bytes. */
   fill(buffer: Buffer): Promise<number>
   isAtEnd(): Promise<boolean>
 }

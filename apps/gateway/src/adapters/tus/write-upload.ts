@@ -78,7 +78,7 @@ async function requireSpace(context: Context, { session, file }: Upload, wire: W
   return left
 }
 
-/** Fills the current block as far as the body reaches. False when no bytes arrived. */
+/** Writes the body to the current block until either ends. False when no bytes arrived. */
 async function writePiece(context: Context, writing: Writing): Promise<boolean> {
   const { upload, pieces, progress } = writing
   const wanted = blockLength(upload, progress) - tailBytes(progress)
@@ -188,7 +188,7 @@ export async function recordAt(
 
 const GONE: ErrorCode[] = ['SESSION_CLOSED', 'UPLOAD_TOKEN_INVALID', 'FILE_NOT_FOUND']
 
-/** A body with a checksum must be complete. Any other body is stored as far as it arrived. */
+/** A body with a checksum must be complete. Of any other body, the bytes that arrived are stored. */
 function requireCompleteBody(pieces: BodyPieces, checksum: Checksum | null): void {
   const problem = pieces.problem()
   if (problem !== null) throw problem

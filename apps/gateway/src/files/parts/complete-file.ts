@@ -59,11 +59,11 @@ export async function completeFile(
 
 const isInPlace = ({ part_ref }: Part) => part_ref !== null
 
-/** Each part is written durably by itself: copying the whole file is faster than moving many parts. */
+/** Each moved part is a durable write of its own: copying the whole file is faster than moving many parts. */
 const MAX_MOVED = 100
 
 /**
- * Moves parts that are objects of their own into the file's object, as far as they fit; empty parts need no position.
+ * Moves parts that are separate objects into the file's object until one does not fit; empty parts need no position.
  * False when a part is lost.
  */
 async function placeParts(
