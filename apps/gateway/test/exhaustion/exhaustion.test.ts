@@ -174,7 +174,7 @@ describe('a flood of each request', () => {
     }
   })
 
-  it.each(Object.entries(bounds))('T-140 of %s leaves no effect, and other addresses are served', (name, bound) => {
+  it.each(Object.entries(bounds))('T-140 has no lasting effect for %s, and other addresses are served', (name, bound) => {
     const { served, limited, before, after, neighbour } = floods.get(name)!
     expectLimit(bound, { served, limited })
     for (const [table, count] of Object.entries(after.rows))

@@ -108,7 +108,7 @@ it.each(['public_link', 'operator', 'share', 's3_key', 'upload_session'] as cons
   },
 )
 
-it('T-36 ADD-62 what ended with its operator, by revocation or by time is not listed', async () => {
+it('T-36 ADD-62 entries that ended with their operator, by revocation or by time are not listed', async () => {
   await share(locker, 'photos/', {}, operator)
   await share(locker, 'photos/', { expires_in_hours: 1 })
   await openTestSession(instance, locker, { files: [{ filename: 'b.txt' }] }, operator)
