@@ -306,7 +306,7 @@ describe('a valid envelope', () => {
   })
 })
 
-it.each(['GET', 'DELETE'])('ENV-07 ENV-08 answers 401 to %s with a body, however it is sent', async (method) => {
+it.each(['GET', 'DELETE'])('ENV-07 ENV-08 the gateway answers 401 to %s with a body, however it is sent', async (method) => {
   const target = method === 'GET' ? recordPath() : `/v1/lockers/${locker.lockerId}/operators/x`
   const ops = method === 'GET' ? ['locker:read'] : ['locker:admin']
   for (const headers of [{}, { 'content-type': 'application/json' }]) {

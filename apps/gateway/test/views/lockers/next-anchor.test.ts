@@ -13,7 +13,7 @@ it.each([
   ['a schedule', { ...CRON, PUBLISH: 'on_request' }, [], 'changes', AT],
   ['a schedule that it has joined', { ...OPTED_IN, PUBLISH: 'on_request' }, ['cron_attest'], 'changes', AT],
   ['a schedule that it has not joined', { ...OPTED_IN, PUBLISH: 'on_request' }, [], null, null],
-] as const)('T-56 CRON-01 reports the next anchor of a locker with %s', async (_, variables, tags, changed, idle) => {
+] as const)('T-56 CRON-01 the usage reports the next anchor of a locker with %s', async (_, variables, tags, changed, idle) => {
   const instance = await openTestGateway(variables)
   const { context } = instance.gateway
   const locker = await instance.locker(ed25519Identity(), { tags: [...tags] })
