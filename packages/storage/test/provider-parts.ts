@@ -26,7 +26,9 @@ export function describeParts(opened: () => StorageProvider): void {
   const inOrder = (parts: (WrittenPart | null)[]) => parts.map((part) => part!).sort((a, b) => a.index - b.index)
 
   describe('makes an object of its parts', () => {
-    it('SESS-02 when they come in any order and at the same time, and the last one is shorter', { tags: ['nightly'] }, async () => {
+    it('SESS-02 when they come in any order and at the same time, and the last one is shorter', {
+      tags: ['nightly'],
+    }, async () => {
       const { parts, stat } = opened()
       const bytes = randomBytes(2 * PART + 1234)
       const upload = await begin()

@@ -306,18 +306,21 @@ describe('a valid envelope', () => {
   })
 })
 
-it.each(['GET', 'DELETE'])('ENV-07 ENV-08 the gateway answers 401 to %s with a body, however it is sent', async (method) => {
-  const target = method === 'GET' ? recordPath() : `/v1/lockers/${locker.lockerId}/operators/x`
-  const ops = method === 'GET' ? ['locker:read'] : ['locker:admin']
-  for (const headers of [{}, { 'content-type': 'application/json' }]) {
-    const request = draft(instance, locker, { method, target, ops, body: '{}' })
-    request.headers = (signed) => ({ ...signed, ...headers })
-    expectRefusal(await sendDraft(instance, request), 401, 'BODY_HASH_MISMATCH')
-    const chunked = draft(instance, locker, { method, target, ops, body: '{}' })
-    chunked.headers = (signed) => ({ ...signed, ...headers, 'transfer-encoding': 'chunked' })
-    expectRefusal(await sendDraft(instance, chunked), 401, 'BODY_HASH_MISMATCH')
-  }
-})
+it.each(['GET', 'DELETE'])(
+  'ENV-07 ENV-08 the gateway answers 401 to %s with a body, however it is sent',
+  async (method) => {
+    const target = method === 'GET' ? recordPath() : `/v1/lockers/${locker.lockerId}/operators/x`
+    const ops = method === 'GET' ? ['locker:read'] : ['locker:admin']
+    for (const headers of [{}, { 'content-type': 'application/json' }]) {
+      const request = draft(instance, locker, { method, target, ops, body: '{}' })
+      request.headers = (signed) => ({ ...signed, ...headers })
+      expectRefusal(await sendDraft(instance, request), 401, 'BODY_HASH_MISMATCH')
+      const chunked = draft(instance, locker, { method, target, ops, body: '{}' })
+      chunked.headers = (signed) => ({ ...signed, ...headers, 'transfer-encoding': 'chunked' })
+      expectRefusal(await sendDraft(instance, chunked), 401, 'BODY_HASH_MISMATCH')
+    }
+  },
+)
 
 describe('a request without an envelope', () => {
   const HEADERS = ['x-svc-envelope', 'x-svc-signature'] as const

@@ -92,7 +92,10 @@ export async function paymentOutcome(
   const networks = networksOf(request, 'nonce' in life ? 'evm' : 'solana')
   const [network] = networks
   if (!sales.reader(network).isTransactionId(tx))
-    throw new ValidationError({ loc: ['body', 'tx'], msg: `must be a transaction of ${network.name}, the network that \`life\` is for` })
+    throw new ValidationError({
+      loc: ['body', 'tx'],
+      msg: `must be a transaction of ${network.name}, the network that \`life\` is for`,
+    })
   if (!sales.payerNode(network).isAddress(payer)) throw notAnAddress(network)
   const payment = { tx: canonicalTx(tx), payer, life }
   const outcomes = networks.map((one) => sales.payerNode(one).outcome(payment as never)) // its life is of their family

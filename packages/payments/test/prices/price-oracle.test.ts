@@ -194,7 +194,11 @@ describe('a price out of bounds', () => {
     ['below zero', () => server.setPrice('SOL', '-150'), /not positive/],
     ['from over a minute ago', () => server.setPrice('SOL', '150', { ageSeconds: 61 }), /61 s old/],
     ['from the future', () => server.setPrice('SOL', '150', { ageSeconds: -61 }), /-61 s old/],
-    ['with a wide confidence interval', () => server.setPrice('SOL', '150', { confidence: '3.01' }), /an uncertainty of 0.020/],
+    [
+      'with a wide confidence interval',
+      () => server.setPrice('SOL', '150', { confidence: '3.01' }),
+      /an uncertainty of 0.020/,
+    ],
     ['of an unknown feed', () => server.removePrice('SOL'), /no valid price/],
   ]
 

@@ -93,36 +93,42 @@ it('ADD-06 the service sends headers without bytes', async () => {
   expect([response.status, response.headers.get('content-length'), await response.text()]).toEqual([200, '5', ''])
 })
 
-it.each(SOURCES)('T-11 the service stops reading the source when the client disconnects: $kind', async ({ endless }) => {
-  const source = endless()
-  operation = () => new Bytes(200, {}, source)
-  const response = await open('/f/token')
-  await once(response, 'data')
-  const closed = once(source, 'close').catch(() => {})
-  response.destroy()
-  await closed
-  expect(source.destroyed).toBe(true)
-  await expect.poll(logged).toContain('"status":200')
-  expect(logged()).not.toContain('"level":50')
-})
+it.each(SOURCES)(
+  'T-11 the service stops reading the source when the client disconnects: $kind',
+  async ({ endless }) => {
+    const source = endless()
+    operation = () => new Bytes(200, {}, source)
+    const response = await open('/f/token')
+    await once(response, 'data')
+    const closed = once(source, 'close').catch(() => {})
+    response.destroy()
+    await closed
+    expect(source.destroyed).toBe(true)
+    await expect.poll(logged).toContain('"status":200')
+    expect(logged()).not.toContain('"level":50')
+  },
+)
 
-it.each(SOURCES)('T-11 the service closes the source when the client was gone before the answer: $kind', async ({ endless }) => {
-  const source = endless()
-  const begun = Promise.withResolvers<void>()
-  operation = async (wire) => {
-    const gone = once(wire.stream.socket, 'close')
-    begun.resolve()
-    await gone
-    return new Bytes(200, {}, source)
-  }
-  const request = get(`${service.url}/f/token`).on('error', () => {})
-  const closed = new Promise((resolve) => source.once('close', resolve))
-  await begun.promise
-  request.destroy()
-  await closed
-  await expect.poll(logged).toContain('"status":200')
-  expect(logged()).not.toContain('"level":50')
-})
+it.each(SOURCES)(
+  'T-11 the service closes the source when the client was gone before the answer: $kind',
+  async ({ endless }) => {
+    const source = endless()
+    const begun = Promise.withResolvers<void>()
+    operation = async (wire) => {
+      const gone = once(wire.stream.socket, 'close')
+      begun.resolve()
+      await gone
+      return new Bytes(200, {}, source)
+    }
+    const request = get(`${service.url}/f/token`).on('error', () => {})
+    const closed = new Promise((resolve) => source.once('close', resolve))
+    await begun.promise
+    request.destroy()
+    await closed
+    await expect.poll(logged).toContain('"status":200')
+    expect(logged()).not.toContain('"level":50')
+  },
+)
 
 it.each(SOURCES)(
   'T-12 the service closes the connection when the source fails half-way, and logs why without the URL: $kind',
