@@ -1,6 +1,6 @@
 // Deletes data that is no longer needed. The log of findings and all payments are stored permanently.
 
-import { findExcessCutoff, MAX_UNPAID_QUOTES } from '@svc/payments/selling/too-many-quotes'
+import { findExcessCutoff, MAX_UNPAID_QUOTES } from '@svc/payments/selling/excess-quotes'
 import { type Context, unixNow } from './context.ts'
 import { deleteNeverRegistered, findEndedWithLeftovers } from './delegations/store.ts'
 import { deleteUnpaid, nthEndBefore } from './subscriptions/store.ts'

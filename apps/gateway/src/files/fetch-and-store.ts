@@ -27,14 +27,16 @@ export async function fetchAndStore(
   context: Context,
   caller: LockerCaller,
   request: Request,
-  hangUp: AbortSignal,
+  disconnected: AbortSignal,
 ): Promise<files.FetchedFile> {
   const { locker, signer } = caller
   requireSameLocker(locker, request)
   const filename = nameOf(context, request)
   await limitSigner(context, signer)
   await requireQuota(context, locker, { named: [{ filename, bytes: 0 }], trash: 0 })
-  const file = await withFetchSlot(context, caller, () => fetchFile(context, caller, { ...request, filename }, hangUp))
+  const file = await withFetchSlot(context, caller, () =>
+    fetchFile(context, caller, { ...request, filename }, disconnected),
+  )
   const minter = urlMinter(context, caller)
   return {
     ok: true,
@@ -108,11 +110,11 @@ async function fetchFile(
   context: Context,
   { locker, signer }: LockerCaller,
   { source_url, content_type, filename, overwrite = true }: Request & { filename: string },
-  hangUp: AbortSignal,
+  disconnected: AbortSignal,
 ): Promise<FileRow> {
   const maxBytes = Math.min(context.config.storage.fetch.maxBytes, maxObjectBytes(context, locker.provider))
   try {
-    const { stream, size, contentType } = await context.fetchSource(source_url, maxBytes, hangUp)
+    const { stream, size, contentType } = await context.fetchSource(source_url, maxBytes, disconnected)
     const source = { open: () => stream, size, hash: 'now' } as const
     return await storeBytes(context, locker, source, {
       filename,

@@ -68,5 +68,5 @@ function unknownAccount({ of }: Leg): string {
 }
 
 function withoutPrice(price: OraclePrice): string {
-  return `no price of ${price.symbol} is known: it is left out of quotes until ORACLE_URL gives one or FALLBACK_USD has ${price.symbol}=…`
+  return `no price of ${price.symbol} is known: it is left out of quotes until ORACLE_URL provides one or FALLBACK_USD contains ${price.symbol}=…`
 }

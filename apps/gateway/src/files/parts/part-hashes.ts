@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream'
 import { withPrefix } from '@svc/protocol/bytes'
 import type { OwnedChunks } from '@svc/service/http/byte-streams'
 import { createHashThread, type HashThread, type ThreadHash } from '../confirm/hash-thread.ts'
-import { ownedChunks } from '../hash-along.ts'
+import { ownedChunks } from '../hash-stream.ts'
 import type { FileOpening } from './file-hash-worker.ts'
 import { startChecksum } from './part-digest.ts'
 

@@ -7,7 +7,7 @@ import { ServiceError } from '@svc/service/service-error'
 import { type Context, unixNow } from '../../context.ts'
 import type { Grant } from '../../lockers/access.ts'
 import { requireQuota } from '../../lockers/quota.ts'
-import { hashAlong } from '../hash-along.ts'
+import { hashStream } from '../hash-stream.ts'
 import { type NewObject, writeObject } from '../objects.ts'
 import { findLockerOf } from '../store.ts'
 import {
@@ -102,7 +102,7 @@ export async function requireQuotaForPart(
 
 /** Gives the part a SHA-256, which is the hash of the file if this is its only part. */
 async function storeSeparately(context: Context, arriving: ArrivingPart, maxBytes: number): Promise<StoredPart> {
-  const hashed = hashAlong(context.hashThread, arriving.bytes as AsyncIterable<Buffer>, arriving.size)
+  const hashed = hashStream(context.hashThread, arriving.bytes as AsyncIterable<Buffer>, arriving.size)
   try {
     const object = await writeSeparately(context, arriving, hashed.bytes)
     return await recordPart(context, arriving, { object, ref: null, digest: bare(await hashed.hash()) }, maxBytes)

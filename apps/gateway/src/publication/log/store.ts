@@ -1,4 +1,4 @@
-import { exclusively } from '@svc/database/exclusively'
+import { withAdvisoryLock } from '@svc/database/advisory-lock'
 import { isSqlite } from '@svc/database/prepared'
 import { sql } from 'kysely'
 import type { Db, LogCheckpointTable, LogEntryTable, LogTable, Tx } from '../../db/schema.ts'
@@ -8,7 +8,7 @@ const WRITER_LOCK = 5_723_840_361
 
 /** Every step of a writer is idempotent, so two active writers do no harm. */
 export function asWriter(db: Db, work: () => Promise<void>): Promise<void> {
-  return exclusively(db, WRITER_LOCK, work)
+  return withAdvisoryLock(db, WRITER_LOCK, work)
 }
 
 /**

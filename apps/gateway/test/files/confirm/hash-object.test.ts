@@ -5,7 +5,7 @@ import { forAllTests } from '@svc/devnet/for-tests'
 import { beforeEach, expect, it } from 'vitest'
 import { createObjectHasher, createObjectReader, type HashObject } from '../../../src/files/confirm/hash-object.ts'
 import { createHashThread, plainHashThread, type ThreadHash } from '../../../src/files/confirm/hash-thread.ts'
-import { hashAlong } from '../../../src/files/hash-along.ts'
+import { hashStream } from '../../../src/files/hash-stream.ts'
 import { sha256, watchedStorage } from './confirm.ts'
 
 const storage = forAllTests(watchedStorage)
@@ -68,9 +68,9 @@ it('T-139 reading fails while the provider fails, and works afterwards', async (
   expect(await hashObject('gcs', key)).toMatchObject({ size: 5 })
 })
 
-it.each(['in the thread', 'at once'])('FILE-26 hashing along consumes no byte of a stream: %s', async (how) => {
+it.each(['in the thread', 'at once'])('FILE-26 hashing a stream passes on every byte: %s', async (how) => {
   const chunks = [Buffer.from('one '), Buffer.from('two')]
-  const { bytes, hash, close } = hashAlong(plainHashThread(), Readable.from(chunks), how === 'at once' ? 7 : null)
+  const { bytes, hash, close } = hashStream(plainHashThread(), Readable.from(chunks), how === 'at once' ? 7 : null)
   await new Promise(setImmediate)
   expect((await buffer(bytes)).toString()).toBe('one two')
   expect(await hash()).toBe(sha256('one two'))

@@ -20,7 +20,7 @@ type RunningHash = Pick<ThreadHash, 'write' | 'drained' | 'end' | 'close'>
 const SMALL_BYTES = 512 * 1024
 
 /** `size`: null when unknown. */
-export function hashAlong(thread: HashThread<null>, source: AsyncIterable<Buffer>, size: number | null): HashedBytes {
+export function hashStream(thread: HashThread<null>, source: AsyncIterable<Buffer>, size: number | null): HashedBytes {
   const hash = size === null || size > SMALL_BYTES ? thread.begin(null) : smallHash()
   async function* along(): AsyncGenerator<Buffer> {
     for await (const chunk of source) {
