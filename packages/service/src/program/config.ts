@@ -38,7 +38,7 @@ export class ConfigError extends Error {
 
 export class SettingsReader {
   /** The names that were read. */
-  readonly asked = new Set<string>()
+  readonly namesRead = new Set<string>()
   readonly #variables: Variables
   readonly #declared: Settings
   readonly #problems: string[] = []
@@ -168,7 +168,7 @@ export class SettingsReader {
   }
 
   #setting(name: string): Setting {
-    this.asked.add(name)
+    this.namesRead.add(name)
     const setting = this.#declared[name]
     if (!setting) throw new Error(`${name} is not declared as a setting of this service`)
     return setting

@@ -45,7 +45,7 @@ function endless(failAfter = Number.POSITIVE_INFINITY): Readable {
   })
 }
 
-/** The same, read into a buffer of the reader. */
+/** Like `endless`, but read into a buffer of the reader. */
 function endlessFile(failAfter = Number.POSITIVE_INFINITY): FileStream {
   let pieces = 0
   return fileStream(async (buffer) => {

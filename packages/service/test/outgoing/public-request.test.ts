@@ -43,7 +43,7 @@ describe('the certificate of a source', () => {
     expect(await fetchFrom('other.example.test')).toBe('hello')
     expect(await fetchFrom('wrong.example.test')).toBe('tls_failed')
     expect(await fetchFrom('files.example.test.wrong.test')).toBe('tls_failed')
-    expect(server.asked).toEqual(['files.example.test/', 'other.example.test/'])
+    expect(server.requests).toEqual(['files.example.test/', 'other.example.test/'])
   })
 
   it.each([
@@ -52,7 +52,7 @@ describe('the certificate of a source', () => {
   ])('T-08 is rejected when it %s', async (_fault, certificate) => {
     await using server = await startGreeter(certificate)
     expect(await download(SOURCE, server.options)).toBe('tls_failed')
-    expect(server.asked).toEqual([])
+    expect(server.requests).toEqual([])
   })
 
   it('T-08 is rejected when its authority is unknown', async () => {

@@ -25,7 +25,7 @@ describe('a redirect', () => {
       request.url === '/here' ? response.end('hello') : redirectTo('/here', status)(request, response),
     )
     expect(await download(SOURCE, server.options)).toBe('hello')
-    expect(server.asked).toEqual(['files.example.test/report.pdf', 'files.example.test/here'])
+    expect(server.requests).toEqual(['files.example.test/report.pdf', 'files.example.test/here'])
   })
 
   it.each([
@@ -46,7 +46,7 @@ describe('a redirect', () => {
     await using server = await startTestTlsServer(countdown)
     expect(await download('https://files.example.test/3', server.options)).toBe('hello')
     expect(await download('https://files.example.test/4', server.options)).toBe('too_many_redirects')
-    expect(server.asked.slice(4)).toEqual(['4', '3', '2', '1'].map((path) => `files.example.test/${path}`))
+    expect(server.requests.slice(4)).toEqual(['4', '3', '2', '1'].map((path) => `files.example.test/${path}`))
   })
 
   it.each([
@@ -72,7 +72,7 @@ describe('a redirect', () => {
     }
     await using server = await startTestTlsServer(redirectTo(location))
     expect(await download(SOURCE, { ...server.options, ...checks })).toBe(reason)
-    expect(server.asked).toEqual(['files.example.test/report.pdf'])
+    expect(server.requests).toEqual(['files.example.test/report.pdf'])
   })
 
   it('T-11 closes its connection before the next request, even if its response does not end', async () => {

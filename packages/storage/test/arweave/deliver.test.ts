@@ -104,7 +104,7 @@ describe.each([
     const failure = await arweave.store.deliver(object).catch((error) => error)
     expect(failure).toMatchObject({ ...FULL, message: 'the storage provider is full', cause: expect.any(Error) })
     expect(arweave.server.items().some(({ id }) => id === object.progress?.id)).toBe(false)
-    await expect.poll(object.held).toBe(0)
+    await expect.poll(object.openStreams).toBe(0)
     arweave.server.credit = object.size
     await expectStored(arweave.store, object, (await arweave.store.deliver(object)).ref)
   })
@@ -124,7 +124,7 @@ describe.each([
       const failure = await arweave.store.deliver(object).catch((error) => error)
       expect(failure).toMatchObject({ name: 'ProviderError', reason })
       expect(failure.cause.message).toContain(`${status}: ${code}`)
-      await expect.poll(object.held).toBe(0)
+      await expect.poll(object.openStreams).toBe(0)
     },
   )
 
@@ -137,7 +137,7 @@ describe.each([
     await expect.poll(() => arweave.server.requests.slice(asked).some((line) => line.includes('POST'))).toBe(true)
     stop.abort()
     expect(await delivery).toBe(stop.signal.reason)
-    await expect.poll(object.held).toBe(0)
+    await expect.poll(object.openStreams).toBe(0)
     await expect(arweave.store.deliver(object)).rejects.toBe(stop.signal.reason)
   })
 

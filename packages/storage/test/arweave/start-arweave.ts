@@ -30,21 +30,21 @@ export async function startTestArweave() {
 export interface TestObject extends StagedObject {
   progress: Progress | null
   /** The number of open streams of its bytes. */
-  held(): number
+  openStreams(): number
 }
 
 /** Records the progress for the next run. */
 export function stagedObject(bytes: Uint8Array, changed: Partial<StagedObject> = {}): TestObject {
-  let held = 0
+  let openStreams = 0
   const object: TestObject = {
     id: newId(),
     size: bytes.length,
     sha256: hash('sha256', bytes),
     contentType: 'image/png',
     async open(range) {
-      held++
+      openStreams++
       const stream = streamOf(range ? bytes.subarray(range.start, range.end + 1) : bytes)
-      return stream.once('close', () => held--)
+      return stream.once('close', () => openStreams--)
     },
     async saveProgress(progress) {
       object.progress = JSON.parse(JSON.stringify(progress))
@@ -52,7 +52,7 @@ export function stagedObject(bytes: Uint8Array, changed: Partial<StagedObject> =
     signal: new AbortController().signal,
     ...changed,
     progress: null,
-    held: () => held,
+    openStreams: () => openStreams,
   }
   return object
 }
