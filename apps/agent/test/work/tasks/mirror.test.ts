@@ -68,7 +68,7 @@ describe('mirrors', () => {
     tags: ['nightly'],
   }, async () => {
     const delegation = await stack.addDelegation(mirrorOf('bad', 'good'))
-    const failed = ['mirror_failed', { ...source('bad'), reason: expect.stringMatching(/answers 404/) }]
+    const failed = ['mirror_failed', { ...source('bad'), reason: expect.stringMatching(/status 404/) }]
     const good = answer
     for (let time = 0; time < 2; time++) {
       answer = (request, response) =>
