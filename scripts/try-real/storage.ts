@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs'
 import { isSlow, PROVIDER_FACTS, type Provider } from '@svc/api/providers'
 import { startRadosgw } from '@svc/devnet/providers/s3-bucket/radosgw'
 import { s3Url } from '@svc/devnet/providers/store-urls'
-import { providerPlace, readProviderSettings } from '@svc/storage/drivers'
+import { providerLocation, readProviderSettings } from '@svc/storage/drivers'
 import { requireThat, type Trial } from './trial.ts'
 
 /** Estimates, rounded up. The suite writes 117 MiB in 70 objects; at slow providers 12 MiB in 20, which stay. */
@@ -27,7 +27,7 @@ export function tryStorage(name: Provider): Trial {
     settings.done()
     requireThat(url !== '', `${setting} is not set: it names the account, as for the gateway`)
     return {
-      about: [`${title}: ${providerPlace(name, configured)}`],
+      about: [`${title}: ${providerLocation(name, configured)}`],
       costs: `about ${COSTS[name] ?? 'the price of 117 MiB'}`,
       async run(passed) {
         runSuite(name, url)

@@ -38,8 +38,8 @@ it('WIT-07 all invalid settings are reported together', () => {
 })
 
 it('CFG-01 every setting is read, and the example contains its default', () => {
-  const { asked } = readConfig({ DATA_DIR: folder })
-  expect([...asked].toSorted()).toEqual(Object.keys(SETTINGS).toSorted())
+  const { namesRead } = readConfig({ DATA_DIR: folder })
+  expect([...namesRead].toSorted()).toEqual(Object.keys(SETTINGS).toSorted())
   const example = parseEnv(readFileSync(new URL('../.env.example', import.meta.url), 'utf8'))
   const defaults = Object.entries(SETTINGS).map(([name, setting]) => [name, setting.default ?? ''])
   expect(example).toEqual(Object.fromEntries(defaults))

@@ -23,7 +23,7 @@ it('SQLite loses no acknowledged transaction and stores no half transaction when
     const { db, close } = await openDatabase<JournalSchema>({ url, migrations: journalMigrations })
     const rows = await db.selectFrom('journal').select('entry').where('entry', 'like', '% half of %').execute()
     const entries = rows.map(({ entry }) => entry)
-    // One more than acknowledged may have been committed when the kill came.
+    // One more than acknowledged may have been committed when the process was killed.
     next = entries.length / 2
     expect(next - 1 - lastAcknowledged).toBeOneOf([0, 1])
     const expected = Array.from({ length: next }, (_, id) => [`first half of ${id}`, `second half of ${id}`])

@@ -6,7 +6,7 @@ import { type CheckMode, draftStatement, type EvidenceEnvelope, signedStatement 
 import { MERKLE_VERSION } from '@svc/protocol/names'
 import { type Context, unixNow } from '../context.ts'
 import type { AttestationTable, Db, Locker, StatementTable, Tx } from '../db/schema.ts'
-import { takeStatement } from './budget.ts'
+import { reserveStatement } from './budget.ts'
 import { type AttestationRecord, type Attested, attestationRecord, type StatementRecord } from './record.ts'
 import type { Snapshot } from './snapshots/make-snapshot.ts'
 import { insertSnapshot } from './snapshots/store.ts'
@@ -137,7 +137,7 @@ async function writeStatement(
     // This statement replaces one that waits to be published.
     deferral: before.deferral,
     push_at: publish ? issued_at_unix + PUSH_AGAIN_SECONDS : null,
-    whole_budget_at: isLimited ? takeStatement(context, locker, before) : before.whole_budget_at,
+    whole_budget_at: isLimited ? reserveStatement(context, locker, before) : before.whole_budget_at,
     lost_sequence: before.lost_sequence,
     lost_digest: before.lost_digest,
   }

@@ -27,9 +27,9 @@ function disconnectBeforeJournal<Module extends Context>(context: Module): Modul
     writable(context.database.db)
       .transaction()
       .execute(async (tx) => {
-        const noted: DocumentId[] = []
-        const result = await work(tx, (...more) => void noted.push(...more))
-        await recordPending(tx, noted)
+        const documents: DocumentId[] = []
+        const result = await work(tx, (...more) => void documents.push(...more))
+        await recordPending(tx, documents)
         return result
       })
   const now = () => Math.floor(context.now() / 1000)
@@ -47,8 +47,8 @@ forEachDatabase('a change that a process committed but did not write to its jour
   const context = () => gateway.instance().gateway.context
   const seed = { owner: owner.identity }
 
-  async function pending(...noted: DocumentId[]): Promise<void> {
-    await recordPending(writable(context().database.db), noted)
+  async function pending(...documents: DocumentId[]): Promise<void> {
+    await recordPending(writable(context().database.db), documents)
   }
 
   /** The entries that the journal gains by this work. */

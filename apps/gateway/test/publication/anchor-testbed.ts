@@ -168,9 +168,9 @@ export async function expectAnchors(
     expect(JSON.parse(readTransaction(chain, found.tx).instructions.at(-1)!.text).dg).toBe(envelope?.statement_digest)
     return found
   })
-  const standing = await statusOf(instance, locker)
-  expect(standing?.status === 'complete').toBe(published.at(-1))
-  if (published.at(-1)) expect(standing?.anchor_error).toBeNull()
+  const current = await statusOf(instance, locker)
+  expect(current?.status === 'complete').toBe(published.at(-1))
+  if (published.at(-1)) expect(current?.anchor_error).toBeNull()
   return anchors
 }
 

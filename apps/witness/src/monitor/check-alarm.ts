@@ -1,4 +1,4 @@
-// Verifies the evidence of an alarm by itself, for a reader who trusts neither the witness nor the log.
+// Verifies an alarm from its evidence alone, for a reader who trusts neither the witness nor the log.
 
 import { equalBytes, fromBase64, fromHex } from '@svc/protocol/bytes'
 import type { Json } from '@svc/protocol/canonical'

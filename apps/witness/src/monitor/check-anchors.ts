@@ -21,7 +21,7 @@ import { saveProgress } from './store.ts'
 const STATEMENTS_PER_ROUND = 256
 const CHECKPOINTS_PER_ROUND = 3
 
-/** The oldest late entry: there is one alarm for all. */
+/** The alarm about the oldest late entry: there is one for all of them. */
 const LATE = { kind: 'late_anchor', cause: 'late' } as const
 
 type Publication = 'published' | 'missing' | 'unknown' | { wrong: string }

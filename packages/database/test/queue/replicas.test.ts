@@ -23,7 +23,7 @@ async function startReplicas(url: string, count: number): Promise<Replica[]> {
 }
 
 forEachDatabaseInGate('three processes, one of which is killed repeatedly', (database) => {
-  it('give each of 150 jobs its effect once', async () => {
+  it('apply the effect of each of 150 jobs once', async () => {
     const { queue, db, clock, drainLater, notes } = await openTestQueues(database)
     const texts = Array.from({ length: 150 }, (_, i) => `${i}`.padStart(3, '0'))
     await writable(db)

@@ -103,9 +103,7 @@ export function createEvmAccount(
       return { tx: keccak256(raw), raw }
     },
 
-    /**
-     * Whether a node accepted it means little, with one exception: a transaction whose nonce is used will never land.
-     */
+    /** A node's answer decides nothing, with one exception: a transaction whose nonce is used will never land. */
     async send(raw: Hex): Promise<'sent' | 'nonce_taken'> {
       const { nonce = 0 } = parseTransaction(raw)
       try {

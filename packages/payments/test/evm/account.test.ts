@@ -50,10 +50,10 @@ describe('an account', () => {
   })
 
   it('reports its balance and the cost of a transaction that it cannot afford', async () => {
-    const poor = chain.open(randomBytes(32))
-    await expect(signed(poor)).rejects.toMatchObject({
+    const unfunded = chain.open(randomBytes(32))
+    await expect(signed(unfunded)).rejects.toMatchObject({
       why: 'unfunded',
-      message: expect.stringMatching(`^${poor.address} has 0 of the 0\\.0\\d+ MON`),
+      message: expect.stringMatching(`^${unfunded.address} has 0 of the 0\\.0\\d+ MON`),
     })
   })
 

@@ -22,11 +22,11 @@ describeReal('arweave', openReal, { isStaged: true })
 /** It takes an hour until an item is permanently on the chain; here it is enough that it can be read. */
 async function deliverSoon(store: SlowStore, object: Parameters<SlowStore['deliver']>[0]): Promise<{ ref: string }> {
   let ref = ''
-  const note = async (notes: unknown) => {
-    ref = (notes as { id: string }).id // of the driver's own notes
+  const saveProgress = async (progress: unknown) => {
+    ref = (progress as { id: string }).id // as the driver records it
   }
   try {
-    return await store.deliver({ ...object, note })
+    return await store.deliver({ ...object, saveProgress })
   } catch (error) {
     const isThere = error instanceof ProviderError && (await store.stat(ref))?.size === object.size
     if (isThere) return { ref }

@@ -17,7 +17,7 @@ export interface UncountedReceipt {
 }
 
 /** Only one process counts at a time. */
-export async function takeUncounted(tx: Tx, limit: number): Promise<UncountedReceipt[]> {
+export async function removeUncounted(tx: Tx, limit: number): Promise<UncountedReceipt[]> {
   if (!isSqlite(tx)) await sql`select pg_advisory_xact_lock(${COUNTING_LOCK})`.execute(tx)
   const rows = await tx
     .selectFrom('uncounted_receipts as u')
@@ -99,8 +99,6 @@ export async function totalUsdMicros(db: Db): Promise<number> {
     .executeTakeFirstOrThrow()
   return total
 }
-
-// Exports
 
 /** From `from`, before `to`, and after the last entry of the previous page; times are texts as in `confirmed_at`. */
 export interface ReceiptPage {

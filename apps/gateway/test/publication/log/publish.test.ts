@@ -126,7 +126,7 @@ describe('the tiles of a log of 304 entries', () => {
   afterAll(() => instance.close())
   const get = (path: string, headers: Record<string, string> = {}) => fetch(instance.gateway.url + path, { headers })
 
-  it('LOG-11 serves tiles as immutable and checkpoints for seconds, to pages of any origin', async () => {
+  it('LOG-11 are served as immutable, and checkpoints for seconds, to pages of any origin', async () => {
     const checkpoint = await get('/log/checkpoint', { origin: 'https://reader.example' })
     const headers = Object.fromEntries(checkpoint.headers)
     expect(headers).toMatchObject({
@@ -168,7 +168,7 @@ describe('the tiles of a log of 304 entries', () => {
     ['0/000/..%2f..%2f..%2flog.key', 'a path traversal'],
     ['0/%00', 'a null byte'],
     ['checkpoint', 'not a tile'],
-  ])('LOG-11 has no tile %s: %s', async (path) => {
+  ])('LOG-11 do not include %s: %s', async (path) => {
     const { status, body } = await instance.send<{ error: string }>('GET', `/log/tile/${path}`)
     expect([400, 404, 422]).toContain(status)
     expect(['not_in_log', 'validation_error', 'malformed_request']).toContain(body.error)

@@ -35,7 +35,7 @@ export async function createShare(
     requireWritable(locker)
     const grant = grantTo(signer.identity, locker)
     if (!isGranted(locker, grant)) throw keyRemoved()
-    if ((await keepLive(tx, locker, now)) >= MAX_SHARES) throw tooMany()
+    if ((await pruneShares(tx, locker, now)) >= MAX_SHARES) throw tooMany()
     const row: ShareTable = {
       seed: context.shareIds.newSeed(context.randomBytes),
       locker_id,
@@ -70,7 +70,7 @@ async function requireContent(context: Context, locker: Locker, path: string): P
 }
 
 /** Counts the live shares of a locker and deletes the others. The caller holds the lock of the locker. */
-async function keepLive(tx: Tx, locker: Locker, now: number): Promise<number> {
+async function pruneShares(tx: Tx, locker: Locker, now: number): Promise<number> {
   const shares = await sharesOfLocker(tx, locker.locker_id)
   const ended = shares.filter((share) => !isLive(share, locker, now))
   await deleteShares(tx, ended)
