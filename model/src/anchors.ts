@@ -2,7 +2,7 @@
 
 import { kindOf, withAll, word } from './documents.ts'
 import {
-  commit,
+  commit, isWaiting,
   newestStatement,
   type OnChain,
   type State,
@@ -12,6 +12,8 @@ import {
   statementOf,
   type Turn,
 } from './state.ts'
+
+export const anchors = [sign, record, send, watch, recordOutcome]
 
 const OPEN: readonly (OnChain | undefined)[] = ['signed', 'pool', 'lost']
 
@@ -35,11 +37,11 @@ function hasOpen({ db }: State): boolean {
   return kindOf(db.docs, 'publication').some((each) => word(each, 3) === 'sent')
 }
 
-function isPublished({ db }: State, digest: string): boolean {
+export function isPublished({ db }: State, digest: string): boolean {
   return kindOf(db.docs, 'publication').some((each) => word(each, 2) === digest && word(each, 3) !== 'expired')
 }
 
-export function sign({ state, operation, history, step, model }: Turn): Step[] {
+function sign({ state, operation, history, step, model }: Turn): Step[] {
   const { digest } = newestStatement(state)
   const count = Object.keys(state.chain).filter((tx) => tx.startsWith('a')).length
   const isDue = digest !== '' && !hasOpen(state) && !isPublished(state, digest) && count < model.bounds.anchors
@@ -52,9 +54,9 @@ export function sign({ state, operation, history, step, model }: Turn): Step[] {
 }
 
 /** Two unique indexes: a receipt has one open transaction, and a statement one that may succeed. */
-export function record(turn: Turn): Step[] {
+function record(turn: Turn): Step[] {
   const { state, operation, step, model } = turn
-  if (operation?.at !== 'record') return []
+  if (operation?.at !== 'record' || isWaiting(turn)) return []
   const digest = word(operation.doc, 2)
   const isTaken = (hasOpen(state) || isPublished(state, digest)) && model.mutant !== 'has no index of open transactions'
   const written = isTaken || newestStatement(state).digest !== digest ? null : commit(turn, operation.doc)
@@ -62,7 +64,7 @@ export function record(turn: Turn): Step[] {
 }
 
 /** The transaction makes its statement public. What a node has, or what cannot land, is not changed by it. */
-export function send({ before, operation, step, model }: Turn): Step[] {
+function send({ before, operation, step, model }: Turn): Step[] {
   if (operation?.at !== 'send') return []
   const { doc, of } = operation
   const isNew = before.chain[of] === 'signed' || before.chain[of] === 'lost'
@@ -79,7 +81,7 @@ function keyOfSent(publication: string): string {
 }
 
 /** Asks the chain for the outcome of a recorded transaction; one that is pending is sent again. */
-export function watch({ state, operation, history, step, model: { mutant } }: Turn): Step[] {
+function watch({ state, operation, history, step, model: { mutant } }: Turn): Step[] {
   if (operation) return []
   return kindOf(state.db.docs, 'publication').flatMap((publication): Step[] => {
     const [of, digest, known] = [1, 2, 3].map((index) => word(publication, index)) as [string, string, string]
@@ -101,9 +103,9 @@ export function watch({ state, operation, history, step, model: { mutant } }: Tu
 }
 
 /** Once for all processes: the row must still be open. */
-export function recordOutcome(turn: Turn): Step[] {
+function recordOutcome(turn: Turn): Step[] {
   const { state, operation, step } = turn
-  if (operation?.at !== 'recordOutcome') return []
+  if (operation?.at !== 'recordOutcome' || isWaiting(turn)) return []
   const { doc, of } = operation
   const known = kindOf(state.db.docs, 'publication').find((each) => word(each, 1) === of)
   const isOpen = known !== undefined && ['sent', 'landed'].includes(word(known, 3)) && known !== doc

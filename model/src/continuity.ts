@@ -1,11 +1,14 @@
 // What happens around every operation (continuity, database): the journal and the answer after a commit, crashes,
 // backups, restored databases, the comparison that opens the gate, and the replay.
 
-import { hasKey, keyOf, kindOf, withAll, word } from './documents.ts'
+import { isPublished } from './anchors.ts'
+import { type Docs, hasKey, keyOf, kindOf, withAll, word } from './documents.ts'
 import { newestStatement, type State, type Step, setProcess, spend, statementOf, type Turn } from './state.ts'
 
+export const continuity = [recordInJournal, requireWritten, answer, crash, compare, replay, restoreDocument]
+
 /** Reads what was committed, and appends it. What came from a server that is gone fails. */
-export function recordInJournal({ state, before, history, operation, machine, index, step, model }: Turn): Step[] {
+function recordInJournal({ state, before, history, operation, machine, index, step, model }: Turn): Step[] {
   if (operation?.at !== 'recordInJournal' && operation?.at !== 'append') return []
   const { of, doc } = operation
   // Sending makes the statement public, too.
@@ -31,7 +34,7 @@ function append(state: State, machine: number, ...docs: string[]): State {
 }
 
 /** What another process has committed is written to a journal before anyone learns of it, or depends on it. */
-export function requireWritten({ state, before, operation, machine, step, model: { mutant } }: Turn): Step[] {
+function requireWritten({ state, before, operation, machine, step, model: { mutant } }: Turn): Step[] {
   if (operation?.at !== 'requireWritten') return []
   const { doc, after, of } = operation
   const shown = after === 'send' ? [doc, ...statementOf(state, doc)] : [doc]
@@ -43,13 +46,13 @@ export function requireWritten({ state, before, operation, machine, step, model:
   return step('requireWritten', of, isSkipped ? state : append(state, machine, ...pending), { ...operation, at: after })
 }
 
-export function answer({ before, operation, step }: Turn): Step[] {
+function answer({ before, operation, step }: Turn): Step[] {
   if (operation?.at !== 'answer') return []
   const answered = withAll(before.answered, operation.doc)
   return step('answer', keyOf(operation.doc), { ...before, answered }, null)
 }
 
-export function crash({ before, index, operation, step }: Turn): Step[] {
+function crash({ before, index, operation, step }: Turn): Step[] {
   if (!operation || before.left.crash === 0) return []
   return step('crash', operation.at, setProcess(spend(before, 'crash'), index, { gate: 'checking' }), null)
 }
@@ -70,7 +73,7 @@ function missing({ db, journals }: State, machine: number): string[] {
 }
 
 /** Compares the database with the own journal, which catches up, and waits for the other machines. */
-export function compare({ state, gate, machine, index, operation, step, model }: Turn): Step[] {
+function compare({ state, gate, machine, index, operation, step, model }: Turn): Step[] {
   const { db, history } = state
   const isBehind = missing(state, machine).length > 0
   const pending = isBehind ? [] : db.docs.filter((doc) => db.pending.includes(keyOf(doc)))
@@ -83,38 +86,52 @@ export function compare({ state, gate, machine, index, operation, step, model }:
 }
 
 /** A command restores documents of its journal, each in one transaction. It may be interrupted and repeated. */
-export function replay({ state, gate, history, machine, operation, step }: Turn): Step[] {
+function replay({ state, gate, history, machine, operation, step }: Turn): Step[] {
   if (operation || gate !== 'behind') return []
-  const doc = missing(state, machine).find((each) => canRestore(state, each))
+  const lost = missing(state, machine)
+  // Transactions without an outcome come last.
+  const inOrder = [...lost.filter((doc) => word(doc, 3) !== 'sent'), ...lost]
+  const doc = inOrder.find((each) => restored(state, each))
   if (!doc) return []
   return step('replay', keyOf(doc), state, { at: 'restoreDocument', of: keyOf(doc), doc, after: 'end', history })
 }
 
-export function restoreDocument({ state, operation, step, model }: Turn): Step[] {
+function restoreDocument({ state, operation, step, model }: Turn): Step[] {
   if (operation?.at !== 'restoreDocument') return []
   const { doc, of } = operation
-  const isTwice = model.mutant === 'replays a document twice'
-  const isSkipped = !canRestore(state, doc) || (hasKey(state.db.docs, of) && !isTwice)
-  if (isSkipped) return step('restoreDocument', of, state, null)
-  const outcome = outcomeOf(state, doc)
-  const row = outcome ? `publication ${word(doc, 1)} ${word(doc, 2)} ${outcome}` : doc
-  const docs = [...state.db.docs, row].sort()
-  return step('restoreDocument', of, { ...state, db: { ...state.db, docs } }, null)
+  const isKnown = hasKey(state.db.docs, of)
+  const docs = isKnown ? state.db.docs : (restored(state, doc) ?? state.db.docs)
+  const isTwice = isKnown && model.mutant === 'replays a document twice'
+  const written = isTwice ? [...docs, doc].sort() : docs
+  return step('restoreDocument', of, { ...state, db: { ...state.db, docs: written } }, null)
 }
 
-/** Unique keys hold. Statements follow their predecessor; transactions follow their statement and have an outcome. */
-function canRestore(state: State, doc: string): boolean {
-  if (doc.startsWith('statement')) return newestStatement(state).digest === word(doc, 3)
-  if (doc.startsWith('publication')) return statementOf(state, doc).length > 0 && outcomeOf(state, doc) !== 'sent'
+/** The rows with that document; null if it has to wait, or another is in its place. */
+function restored(state: State, doc: string): Docs | null {
+  const { docs } = state.db
+  if (doc.startsWith('publication')) return restoredPublication(state, doc)
+  if (doc.startsWith('statement')) return newestStatement(state).digest === word(doc, 3) ? withAll(docs, doc) : null
   const [quote, tx] = word(doc, 1).split('/')
-  const others = kindOf(state.db.docs, 'receipt').filter((each) => keyOf(each) !== keyOf(doc))
-  return doc.startsWith('unclaimed') || !others.some((each) => each.includes(`${quote}/`) || each.endsWith(`/${tx}`))
+  const isTaken = kindOf(docs, 'receipt').some((each) => each.includes(`${quote}/`) || each.endsWith(`/${tx}`))
+  return doc.startsWith('receipt') && isTaken ? null : withAll(docs, doc)
 }
 
-/** The journal has the outcome, or the chain; empty for other documents. */
-function outcomeOf({ chain }: State, doc: string): string {
-  const known = word(doc, 3)
-  if (!doc.startsWith('publication') || known !== 'sent') return doc.startsWith('publication') ? known : ''
-  const now = chain[word(doc, 1)]
-  return now === 'confirmed' ? 'landed' : now === 'finalized' || now === 'expired' ? now : 'sent'
+/** An open transaction that is in the way is resolved first. */
+function restoredPublication(state: State, doc: string): Docs | null {
+  const { docs } = state.db
+  const [tx, digest, known] = [1, 2, 3].map((index) => word(doc, index)) as [string, string, string]
+  const row = (outcome: string) => withAll(docs, `publication ${tx} ${digest} ${outcome}`)
+  if (statementOf(state, doc).length === 0) return null
+  const open = known === 'sent' ? kindOf(docs, 'publication').find((each) => word(each, 3) === 'sent') : undefined
+  if (known === 'expired' || !(open || isPublished(state, digest))) return row(known)
+  if (!open) return known === 'sent' && outcomeOf(state, tx) === 'expired' ? row('expired') : null
+  const outcome = outcomeOf(state, word(open, 1))
+  const others = withAll(docs.filter((each) => each !== open), open.replace('sent', outcome))
+  return outcome === 'sent' ? null : restoredPublication({ ...state, db: { ...state.db, docs: others } }, doc)
 }
+
+function outcomeOf({ chain }: State, tx: string): string {
+  return chain[tx] === 'confirmed' ? 'landed' : OUTCOMES.includes(chain[tx]!) ? chain[tx]! : 'sent'
+}
+
+const OUTCOMES = ['finalized', 'expired']

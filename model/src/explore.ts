@@ -1,11 +1,11 @@
 // Visits every state within the bounds, the nearest first, and stops at the first that breaks a promise.
 
-import * as anchors from './anchors.ts'
-import * as continuity from './continuity.ts'
+import { anchors, moveChain } from './anchors.ts'
+import { continuity, restore } from './continuity.ts'
 import { INVARIANTS } from './invariants.ts'
-import * as purchases from './purchases.ts'
+import { pay, purchases } from './purchases.ts'
 import { initialState, type Model, type State, type Step, turnOf } from './state.ts'
-import * as statements from './statements.ts'
+import { statements } from './statements.ts'
 
 interface Explored {
   states: number
@@ -16,11 +16,8 @@ interface Explored {
   violation: { promise: string; what: string; trace: Step[] } | null
 }
 
-const OUTSIDE = [purchases.pay, anchors.moveChain, continuity.restore]
-const { pay: _, ...ofPurchases } = purchases
-const { moveChain: __, ...ofAnchors } = anchors
-const { restore: ___, ...ofContinuity } = continuity
-const OF_PROCESSES = [ofPurchases, statements, ofAnchors, ofContinuity].flatMap((all) => Object.values(all))
+const OUTSIDE = [pay, moveChain, restore]
+const OF_PROCESSES = [...purchases, ...statements, ...anchors, ...continuity]
 
 /** Every step that may follow. */
 export function stepsFrom(state: State, model: Model): Step[] {
@@ -33,11 +30,10 @@ export function stepsFrom(state: State, model: Model): Step[] {
 
 type Origin = Pick<Step, 'action' | 'actor' | 'about'> & { before: number }
 
-/** `visit` sees every step. */
-export function explore(model: Model, visit: (step: Step, before: number, after: number) => void = () => {}): Explored {
+export function explore(model: Model): Explored {
   const startedAt = performance.now()
   const first = initialState(model)
-  const visited = new Map([[textOf(first), 0]])
+  const visited = new Set([textOf(first)])
   const origins: (Origin | null)[] = [null]
   let layer = [{ state: first, before: 0 }]
   let [steps, depth] = [0, 0]
@@ -47,14 +43,11 @@ export function explore(model: Model, visit: (step: Step, before: number, after:
   for (; layer.length > 0; depth++) {
     const found: typeof layer = []
     for (const { state, before } of layer) {
-      for (const step of stepsFrom(state, model)) {
-        const { action, actor, about, next } = step
+      for (const { action, actor, about, next } of stepsFrom(state, model)) {
         steps++
         const text = textOf(next)
-        const known = visited.get(text)
-        visit(step, before, known ?? origins.length)
-        if (known !== undefined) continue
-        visited.set(text, origins.length)
+        if (visited.has(text)) continue
+        visited.add(text)
         const at = origins.push({ action, actor, about, before }) - 1
         const broken = brokenIn(next)
         if (broken) return result({ ...broken, trace: retrace(model, origins, at) })

@@ -2,7 +2,9 @@
 // that name their quote have fewer choices.
 
 import { hasKey, kindOf, withAll, word } from './documents.ts'
-import { commit, type Model, type OnChain, type State, type Step, setOnChain, spend, type Turn } from './state.ts'
+import { commit, isWaiting, type Model, type OnChain, type State, type Step, setOnChain, spend, type Turn } from './state.ts'
+
+export const purchases = [quote, readPayment, claim]
 
 /** Quotes are alike, so they are made in one order; so are payments. */
 export function pay(state: State, { bounds }: Model): Step[] {
@@ -20,14 +22,14 @@ export function pay(state: State, { bounds }: Model): Step[] {
   return isDue ? [...moves, setOnChain(state, 'pay', `t${sent.length + 1}`, first)] : moves
 }
 
-export function quote({ state, gate, operation, step, model }: Turn): Step[] {
+function quote({ state, gate, operation, step, model }: Turn): Step[] {
   const made = kindOf(state.db.docs, 'quote').length
   if (operation || gate !== 'current' || made >= model.bounds.quotes) return []
   const docs = withAll(state.db.docs, `quote q${made + 1}`)
   return step('quote', `q${made + 1}`, { ...state, db: { ...state.db, docs } }, null)
 }
 
-export function readPayment({ state, gate, history, operation, step, model }: Turn): Step[] {
+function readPayment({ state, gate, history, operation, step, model }: Turn): Step[] {
   if (operation || model.bounds.payments === 0) return []
   const { db, chain } = state
   const final: OnChain[] = ['confirmed']
@@ -45,10 +47,10 @@ export function readPayment({ state, gate, history, operation, step, model }: Tu
 }
 
 /** One transaction: the claim on the payment and the receipt, or the record of a second payment. */
-export function claim(turn: Turn): Step[] {
+function claim(turn: Turn): Step[] {
   const { state, operation, step } = turn
   const { mutant } = turn.model
-  if (operation?.at !== 'claim') return []
+  if (operation?.at !== 'claim' || isWaiting(turn)) return []
   const { of } = operation
   const [id, tx] = of.split('/') as [string, string]
   const receipts = kindOf(state.db.docs, 'receipt')

@@ -127,6 +127,11 @@ export function setProcess(state: State, index: number, change: Partial<Process>
   return { ...state, processes: state.processes.with(index, { ...state.processes[index]!, ...change }) }
 }
 
+/** A commit waits for a comparison that is under way. */
+export function isWaiting({ gate, state, before }: Turn): boolean {
+  return gate === 'checking' && state === before
+}
+
 /** Writes a row and its pending name in one transaction, which the gate checks first; null when it refuses. */
 export function commit({ state, before, index, gate, model: { mutant } }: Turn, doc: string): State | null {
   const isEarly = mutant === 'asks the gate before the transaction only'

@@ -2,10 +2,12 @@
 // still follows the newest.
 
 import { word } from './documents.ts'
-import { commit, newestStatement, type Step, type Turn } from './state.ts'
+import { commit, isWaiting, newestStatement, type Step, type Turn } from './state.ts'
+
+export const statements = [findPredecessor, signNext, addStatement, readStatement]
 
 /** The predecessor is in a journal before its successor is signed. */
-export function findPredecessor({ state, gate, history, operation, step, model }: Turn): Step[] {
+function findPredecessor({ state, gate, history, operation, step, model }: Turn): Step[] {
   const { doc, digest, sequence } = newestStatement(state)
   const isRefused = gate !== 'current' && model.mutant !== 'skips the gate'
   if (operation || isRefused || sequence >= model.bounds.statements) return []
@@ -14,7 +16,7 @@ export function findPredecessor({ state, gate, history, operation, step, model }
   return step('findPredecessor', digest, state, { at, of: digest, doc, after: 'signNext', history })
 }
 
-export function signNext({ state, before, index, history, operation, step }: Turn): Step[] {
+function signNext({ state, before, index, history, operation, step }: Turn): Step[] {
   if (operation?.at !== 'signNext') return []
   const sequence = Number(word(operation.doc, 2)) + 1
   const digest = `${sequence}p${index}@${operation.history}`
@@ -24,9 +26,9 @@ export function signNext({ state, before, index, history, operation, step }: Tur
 }
 
 /** Only what follows the newest statement is written; otherwise the caller signs again. */
-export function addStatement(turn: Turn): Step[] {
+function addStatement(turn: Turn): Step[] {
   const { state, operation, step, model } = turn
-  if (operation?.at !== 'addStatement') return []
+  if (operation?.at !== 'addStatement' || isWaiting(turn)) return []
   const { doc, of } = operation
   const { digest, sequence } = newestStatement(state)
   const follows = word(doc, 3) === digest && Number(word(doc, 2)) === sequence + 1
@@ -36,7 +38,7 @@ export function addStatement(turn: Turn): Step[] {
 }
 
 /** Shows the newest statement, perhaps one that another process has just committed. */
-export function readStatement({ state, operation, history, step, model }: Turn): Step[] {
+function readStatement({ state, operation, history, step, model }: Turn): Step[] {
   const { doc, digest } = newestStatement(state)
   if (operation || model.bounds.statements === 0 || !doc || state.answered.includes(doc)) return []
   return step('readStatement', digest, state, { at: 'requireWritten', of: digest, doc, after: 'answer', history })
