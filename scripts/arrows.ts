@@ -40,7 +40,7 @@ const PACKAGES: Arrows = {
   web: ['api', 'protocol', 'sdk', 'verifier'],
   acceptance: ['api', 'protocol', 'sdk'],
   bench: ['api', 'concurrency', 'database', 'devnet', 'gateway', 'protocol', 'storage', 'verifier'],
-  model: ['api', 'database', 'gateway', 'protocol'],
+  model: ['concurrency', 'database', 'gateway', 'protocol', 'service'],
   fuzz: ['api', 'devnet', 'protocol', 's3', 'sdk', 'verifier'],
 }
 

@@ -2,7 +2,8 @@
 
 import { kindOf, withAll, word } from './documents.ts'
 import {
-  commit, isWaiting,
+  commit,
+  isWaiting,
   newestStatement,
   type OnChain,
   type State,
@@ -22,7 +23,10 @@ export function moveChain(state: State): Step[] {
   const { chain, left } = state
   const signed = Object.keys(chain).filter((tx) => tx.startsWith('a'))
   const open = signed.filter((tx) => OPEN.includes(chain[tx]))
-  const ended = signed.map((tx) => [tx, chain[tx] === 'confirmed' ? 'finalized' : open.includes(tx) ? 'expired' : chain[tx]])
+  const ended = signed.map((tx) => [
+    tx,
+    chain[tx] === 'confirmed' ? 'finalized' : open.includes(tx) ? 'expired' : chain[tx],
+  ])
   const late = { ...spend(state, 'expire'), chain: { ...chain, ...Object.fromEntries(ended) } }
   const moves = signed.flatMap((tx): Step[] => {
     const lose = (why: 'drop' | 'fork') => (left[why] > 0 ? [setOnChain(spend(state, why), why, tx, 'lost')] : [])

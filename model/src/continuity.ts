@@ -126,7 +126,10 @@ function restoredPublication(state: State, doc: string): Docs | null {
   if (known === 'expired' || !(open || isPublished(state, digest))) return row(known)
   if (!open) return known === 'sent' && outcomeOf(state, tx) === 'expired' ? row('expired') : null
   const outcome = outcomeOf(state, word(open, 1))
-  const others = withAll(docs.filter((each) => each !== open), open.replace('sent', outcome))
+  const others = withAll(
+    docs.filter((each) => each !== open),
+    open.replace('sent', outcome),
+  )
   return outcome === 'sent' ? null : restoredPublication({ ...state, db: { ...state.db, docs: others } }, doc)
 }
 

@@ -21,10 +21,10 @@ const OF_PROCESSES = [...purchases, ...statements, ...anchors, ...continuity]
 
 /** Every step that may follow. */
 export function stepsFrom(state: State, model: Model): Step[] {
-  const turns = state.processes.map((_, index) => turnOf(state, index, model))
+  const each = state.processes.map((_, index) => turnOf(state, index, model))
   return [
     ...OUTSIDE.flatMap((action) => action(state, model)),
-    ...turns.flatMap((turn) => OF_PROCESSES.flatMap((action) => action(turn))),
+    ...each.flatMap((turn) => OF_PROCESSES.flatMap((action) => action(turn))),
   ]
 }
 

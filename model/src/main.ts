@@ -2,7 +2,8 @@
 
 import { parseArgs } from 'node:util'
 import { describeTrace, explore } from './explore.ts'
-import { AT_NIGHT, MUTANTS, type Mutant, SCENARIOS } from './scenarios.ts'
+import { MUTANTS, type Mutant } from './mutants.ts'
+import { AT_NIGHT, SCENARIOS } from './scenarios.ts'
 
 const { mutant, night } = parseArgs({
   options: { mutant: { type: 'string' }, night: { type: 'boolean', default: false } },

@@ -2,7 +2,17 @@
 // that name their quote have fewer choices.
 
 import { hasKey, kindOf, withAll, word } from './documents.ts'
-import { commit, isWaiting, type Model, type OnChain, type State, type Step, setOnChain, spend, type Turn } from './state.ts'
+import {
+  commit,
+  isWaiting,
+  type Model,
+  type OnChain,
+  type State,
+  type Step,
+  setOnChain,
+  spend,
+  type Turn,
+} from './state.ts'
 
 export const purchases = [quote, readPayment, claim]
 

@@ -1,7 +1,7 @@
 // The state of the model: what is durable, what each process has in memory, and what the outside has learned.
 
 import { type Docs, keyOf, kindOf, withAll, word } from './documents.ts'
-import type { Mutant } from './scenarios.ts'
+import type { Mutant } from './mutants.ts'
 
 interface Database {
   docs: Docs

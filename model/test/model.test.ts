@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { describeTrace, explore } from '../src/explore.ts'
-import { AT_NIGHT, MUTANTS, type Mutant, SCENARIOS } from '../src/scenarios.ts'
+import { MUTANTS, type Mutant } from '../src/mutants.ts'
+import { AT_NIGHT, SCENARIOS } from '../src/scenarios.ts'
 
 describe.each([
   ['within small bounds', SCENARIOS, []],

@@ -1,4 +1,4 @@
-// Two gateways on one SQLite database and one journal, and a chain that lands, drops and forks when the test says so.
+// Two gateways on one SQLite database and one journal, and a chain that lands, drops and forks when the test decides.
 // They perform the actions of a trace; `observe` reads what the model predicts.
 
 import { copyFile, mkdtemp, rm } from 'node:fs/promises'
@@ -25,17 +25,17 @@ import { findAttestation, findRecord } from '@svc/gateway/evidence/store'
 import { findLocker } from '@svc/gateway/lockers/store'
 import { openTools } from '@svc/gateway/open-tools'
 import { watch } from '@svc/gateway/publication/publisher'
-import { publishStatement, type Publishable, STATEMENTS } from '@svc/gateway/publication/statements'
+import { type Publishable, publishStatement, STATEMENTS } from '@svc/gateway/publication/statements'
 import { confirmPayment } from '@svc/gateway/purchases/protocols/transaction'
 import { replay } from '@svc/gateway/views/admin/replay/replay'
 import { readEvidence } from '@svc/gateway/views/evidence/read-evidence'
 import { openModules } from '@svc/gateway/wire'
-import type { WireRequest } from '@svc/service/http/wire-request'
 import { toBase58 } from '@svc/protocol/bytes'
+import type { WireRequest } from '@svc/service/http/wire-request'
 import { sql } from 'kysely'
-import type { Bounds, Step } from '../src/state.ts'
 import { word } from '../src/documents.ts'
-import { startStepped, type Stepped, type Stop } from './stepped.ts'
+import type { Bounds, Step } from '../src/state.ts'
+import { type Stepped, type Stop, startStepped } from './stepped.ts'
 
 type Work = Parameters<typeof startStepped>[1]
 
@@ -99,7 +99,11 @@ export async function openRealGateways(bounds: Bounds): Promise<RealGateways> {
   /** Real ids, by the names of the model; and the names, by id. */
   const ids = new Map<string, string>()
   const names = new Map<string, string>()
-  const name = (id: string, text: string) => void (ids.set(text, id), names.set(id, text))
+  function name(id: string, text: string): void {
+    ids.set(text, id)
+    names.set(id, text)
+  }
+
   const db = () => gateways[0]!.gateway.context.database.db
   const quotes = new Map<string, Awaited<ReturnType<TestGateway['quote']>>>()
 
@@ -133,12 +137,21 @@ export async function openRealGateways(bounds: Bounds): Promise<RealGateways> {
     const snapshot = await readLocker(context, found!)
     if (snapshot instanceof Error) throw snapshot
     const sequence = known?.sequence ?? null
-    return addStatement(stepped, found!, { snapshot, replacing: sequence, force: sequence, publish: false, isLimited: false })
+    return addStatement(stepped, found!, {
+      snapshot,
+      replacing: sequence,
+      force: sequence,
+      publish: false,
+      isLimited: false,
+    })
   }
 
   function statementRows() {
     const rows = db().selectFrom('statements').select(['sequence', 'statement_digest'])
-    return rows.where('receipt_id', '=', locker?.receiptId ?? '').orderBy('sequence').execute()
+    return rows
+      .where('receipt_id', '=', locker?.receiptId ?? '')
+      .orderBy('sequence')
+      .execute()
   }
 
   function publicationRows() {
@@ -177,7 +190,12 @@ export async function openRealGateways(bounds: Bounds): Promise<RealGateways> {
 
   /** As `svc-gateway replay`, which is a process of its own. */
   async function runReplay(): Promise<void> {
-    const { config, secrets } = readConfig({ SVC_MODE: 'development', LOG_LEVEL: 'silent', LOCAL_PROVIDERS: 'gcs', ...variables })
+    const { config, secrets } = readConfig({
+      SVC_MODE: 'development',
+      LOG_LEVEL: 'silent',
+      LOCAL_PROVIDERS: 'gcs',
+      ...variables,
+    })
     await using opened = new AsyncDisposableStack()
     const context = await openModules(await openTools(config, secrets, { now: clock.now }, opened), secrets)
     await replay(context, { identity: 'a test' }, { reason: 'a test', accept: false })
@@ -224,19 +242,34 @@ export async function openRealGateways(bounds: Bounds): Promise<RealGateways> {
         const [id, tx] = about.split('/') as [string, string]
         const body = { pay_req_id: payReqId(quotes.get(id)!) }
         const wire = { headers: { 'x402-tx': ids.get(tx)! }, clientAddress: '127.0.0.1' } as unknown as WireRequest // what it reads
-        return start(actor, (stepped) => confirmPayment(stepped, body, wire), [...COMMITTED, 'requireWritten', 'answer'])
+        return start(actor, (stepped) => confirmPayment(stepped, body, wire), [
+          ...COMMITTED,
+          'requireWritten',
+          'answer',
+        ])
       }
       case 'findPredecessor':
-        return start(actor, (stepped) => nextStatement(stepped, gateways[actor]!.gateway.context), ['requireWritten', 'signNext', ...COMMITTED, 'answer'])
+        return start(actor, (stepped) => nextStatement(stepped, gateways[actor]!.gateway.context), [
+          'requireWritten',
+          'signNext',
+          ...COMMITTED,
+          'answer',
+        ])
       case 'readStatement':
         return start(actor, (stepped) => readEvidence(stepped, locker!.receiptId), ['requireWritten', 'answer'])
       case 'sign':
-        return start(actor, async (stepped) => {
-          const record = await findRecord(stepped.database.db, locker!.receiptId)
-          return publishStatement(stepped, stepped.primaryChain!, record as Publishable)
-        }, [...COMMITTED, 'requireWritten', 'send'])
+        return start(
+          actor,
+          async (stepped) => {
+            const record = await findRecord(stepped.database.db, locker!.receiptId)
+            return publishStatement(stepped, stepped.primaryChain!, record as Publishable)
+          },
+          [...COMMITTED, 'requireWritten', 'send'],
+        )
       case 'watch':
-        return start(actor, (stepped) => watch(stepped, STATEMENTS), [...COMMITTED, 'requireWritten', 'send'], { now: () => clock.now() + 100_000 })
+        return start(actor, (stepped) => watch(stepped, STATEMENTS), [...COMMITTED, 'requireWritten', 'send'], {
+          now: () => clock.now() + 100_000,
+        })
       case 'crash':
         return reopen([actor])
       case 'compare':
@@ -277,8 +310,7 @@ export async function openRealGateways(bounds: Bounds): Promise<RealGateways> {
   }
 
   return {
-    perform: (step) =>
-      step.actor === null ? performOutside(step.action, step.about) : performBy(step.actor, step),
+    perform: (step) => (step.actor === null ? performOutside(step.action, step.about) : performBy(step.actor, step)),
     async observe() {
       const receipts = await db().selectFrom('receipts').select(['pay_req_id', 'tx']).execute()
       const unclaimed = await db().selectFrom('unclaimed_payments').select(['pay_req_id', 'tx']).execute()
@@ -290,7 +322,9 @@ export async function openRealGateways(bounds: Bounds): Promise<RealGateways> {
           ...receipts.filter(({ pay_req_id }) => names.has(pay_req_id)).map((row) => `receipt ${bought(row)}`),
           ...unclaimed.map(({ pay_req_id, tx }) => `unclaimed ${names.get(tx)} ${names.get(pay_req_id)}`),
           ...statements.map(({ sequence }, i) => `statement ${digests[i + 1]} ${sequence} ${digests[i]}`),
-          ...publications.map(({ tx, sequence, state }) => `publication ${names.get(tx)} ${digests[sequence]} ${state}`),
+          ...publications.map(
+            ({ tx, sequence, state }) => `publication ${names.get(tx)} ${digests[sequence]} ${state}`,
+          ),
         ].sort(),
         journal: await journal(),
         gates: gateways.map(({ gateway }) => gateway.context.continuity.status().state),
