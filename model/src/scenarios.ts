@@ -37,18 +37,10 @@ export const SCENARIOS: Readonly<Record<string, Bounds>> = {
 }
 
 export const AT_NIGHT: Readonly<Record<string, Bounds>> = {
-  purchases: { ...ONE_MACHINE, ...QUOTED, payments: 2, crash: 1, restore: 1, fork: 1 },
+  purchases: { ...ONE_MACHINE, ...QUOTED, quotes: 2, payments: 2, restore: 1 },
   'purchases on two machines': { ...TWO_MACHINES, ...QUOTED, crash: 1, restore: 1 },
-  statements: { ...ONE_MACHINE, statements: 3, crash: 2, restore: 1 },
-  'statements on two machines': { ...TWO_MACHINES, statements: 2, crash: 1, restore: 1 },
-  anchors: { ...ONE_MACHINE, ...ATTESTED, statements: 2, anchors: 3, fork: 1, drop: 1, expire: 1 },
-  'anchors of a restored database': {
-    ...ONE_MACHINE,
-    ...ATTESTED,
-    anchors: 2,
-    crash: 1,
-    restore: 1,
-    fork: 1,
-    expire: 1,
-  },
+  statements: { ...ONE_MACHINE, statements: 3, crash: 1, restore: 1 },
+  'statements on two machines': { ...TWO_MACHINES, statements: 2, restore: 1 },
+  anchors: { ...ONE_MACHINE, ...ATTESTED, anchors: 2, drop: 1, fork: 1, expire: 1 },
+  'anchors of a restored database': { ...ONE_MACHINE, ...ATTESTED, anchors: 2, restore: 1, fork: 1, expire: 1 },
 }

@@ -1,6 +1,6 @@
 // Replays traces of the model with real gateways: after each step they have what the model predicts.
 
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { keyOf, kindOf } from '../src/documents.ts'
 import { describeTrace } from '../src/explore.ts'
 import { SCENARIOS } from '../src/scenarios.ts'
@@ -26,6 +26,12 @@ function expectedIn({ db, journals, processes }: State, observed: Observed): Obs
   return { docs, journal: journal.sort(), gates, stops }
 }
 
+/** The command restores all documents at once; the model, one by one. */
+function isWithinReplay(trace: readonly Step[], i: number): boolean {
+  const [before, step, after] = [trace[i - 1], trace[i], trace[i + 1]].map((each) => each?.action)
+  return (step === 'restoreDocument' && after === 'replay') || (step === 'replay' && before === 'restoreDocument')
+}
+
 async function replayTrace(bounds: Bounds, trace: readonly Step[]): Promise<void> {
   const real = await openRealGateways(bounds)
   try {
@@ -34,6 +40,7 @@ async function replayTrace(bounds: Bounds, trace: readonly Step[]): Promise<void
       await real.perform(step).catch((cause) => {
         throw new Error(`the last step failed:\n${text()}`, { cause })
       })
+      if (isWithinReplay(trace, i)) continue
       const observed = await real.observe()
       expect(observed, text()).toEqual(expectedIn(step.next, observed))
     }
@@ -42,13 +49,17 @@ async function replayTrace(bounds: Bounds, trace: readonly Step[]): Promise<void
   }
 }
 
+// Gateways write what is pending to the journal every few seconds; in the model that is a step.
+beforeAll(() => void vi.useFakeTimers({ toFake: ['setInterval'] }))
+afterAll(() => void vi.useRealTimers())
+
 const SEED = Number(process.env.SVC_TEST_SEED ?? 1)
 /** Those whose database is restored while its gateways are stopped. */
 const REPLAYED = Object.keys(SCENARIOS).filter((name) => SCENARIOS[name]!.machines === 1)
 
 describe.each([
   ['a few traces', { most: 2, sampled: 1 }, []],
-  ['all pairs of steps', { most: 1000, sampled: 20 }, ['nightly']],
+  ['all pairs of steps', { most: 1000, sampled: 5 }, ['nightly']],
 ] as const)('%s', (_name, { most, sampled }, tags) => {
   it.each(REPLAYED)('T-206 gateways do what the model predicts: %s', { tags: [...tags] }, async (scenario) => {
     const bounds = SCENARIOS[scenario]!

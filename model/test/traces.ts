@@ -19,16 +19,32 @@ const WALKS = 400
 function walk(model: Model, random: () => number): Step[] {
   const trace: Step[] = []
   for (let state = initialState(model); trace.length < MAX_STEPS; ) {
-    const steps = stepsFrom(state, model)
+    const all = stepsFrom(state, model)
+    // A gateway that starts compares at once.
+    const first = all.filter((each) => each.action === 'compare' && state.processes[each.actor!]!.gate === 'checking')
+    const steps = first.length > 0 ? first : all
     if (steps.length === 0) break
     const kinds = [...new Set(steps.map(({ action }) => action))]
     const kind = kinds[Math.floor(random() * kinds.length)]
     const alike = steps.filter(({ action }) => action === kind)
-    const step = alike[Math.floor(random() * alike.length)]!
+    let step = alike[Math.floor(random() * alike.length)]!
     trace.push(step)
+    // The command restores all that it can.
+    while (step.action === 'restoreDocument') {
+      const { actor, next } = step
+      const [again] = stepsFrom(next, model).filter((each) => each.action === 'replay' && each.actor === actor)
+      const [end] = again ? stepsFrom(again.next, model).filter((each) => isEndOf(again, each)) : []
+      if (!again || !end) break
+      trace.push(again, end)
+      step = end
+    }
     state = step.next
   }
   return trace
+}
+
+function isEndOf(replay: Step, { action, actor }: Step): boolean {
+  return action === 'restoreDocument' && actor === replay.actor
 }
 
 function pairsOf(trace: readonly Step[]): string[] {
