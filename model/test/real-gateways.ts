@@ -4,6 +4,7 @@
 import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { poll } from '@svc/concurrency/retry'
 import { readJournal } from '@svc/database/journal/journal'
 import { testClock } from '@svc/devnet/clock'
@@ -15,7 +16,6 @@ import { startPrimaryChain } from '@svc/devnet/primary-chain/start'
 import { startRateServer } from '@svc/devnet/rate-server'
 import { payReqId } from '@svc/devnet/services/market'
 import { ed25519Identity, openTestGateway, type TestGateway } from '@svc/devnet/services/test-gateway'
-import { writable } from '@svc/devnet/writable'
 import { readConfig } from '@svc/gateway/config'
 import type { Context } from '@svc/gateway/context'
 import type { Document } from '@svc/gateway/continuity/documents'
@@ -32,7 +32,6 @@ import { readEvidence } from '@svc/gateway/views/evidence/read-evidence'
 import { openModules } from '@svc/gateway/wire'
 import { toBase58 } from '@svc/protocol/bytes'
 import type { WireRequest } from '@svc/service/http/wire-request'
-import { sql } from 'kysely'
 import { word } from '../src/documents.ts'
 import type { Bounds, Step } from '../src/state.ts'
 import { type Stepped, type Stop, startStepped } from './stepped.ts'
@@ -183,6 +182,12 @@ export async function openRealGateways(bounds: Bounds): Promise<RealGateways> {
     for (const index of indexes) gateways[index] = await open()
   }
 
+  function backUp(): void {
+    const source = new DatabaseSync(file)
+    source.exec(`vacuum into '${file}.backup'`)
+    source.close()
+  }
+
   async function restoreBackup(): Promise<void> {
     for (const ending of ['-wal', '-shm']) await rm(file + ending, { force: true })
     await copyFile(`${file}.backup`, file)
@@ -229,7 +234,7 @@ export async function openRealGateways(bounds: Bounds): Promise<RealGateways> {
       chain.expireBlockhashes()
       clock.advance(2)
     }
-    if (action === 'backUp') await sql`vacuum into ${sql.lit(`${file}.backup`)}`.execute(writable(db()))
+    if (action === 'backUp') backUp()
     if (action === 'restore') await reopen([...gateways.keys()], restoreBackup)
   }
 
