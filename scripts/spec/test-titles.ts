@@ -13,7 +13,7 @@ export interface TestTitle {
 /** More ids hide what a test shows: each id needs a test about it. */
 const MOST_IDS = 2
 
-const FILES = ['{packages,apps}/*/test/**/*.ts', '{contracts,bench,fuzz}/test/**/*.ts', 'acceptance/*.ts']
+const FILES = ['{packages,apps}/*/test/**/*.ts', '{contracts,bench,fuzz,model}/test/**/*.ts', 'acceptance/*.ts']
 
 export function readTestTitles(families: string): { titles: TestTitle[]; problems: string[] } {
   const id = `(?:${families})-\\d{2,3}`

@@ -141,6 +141,11 @@ export function createJournaling({ location, database, log, now, compareAgain }:
     return isFound
   }
 
+  async function isStored(id: DocumentId): Promise<boolean> {
+    for await (const _document of readDocument(db, id)) return true
+    return false
+  }
+
   function undoneByFailover(): ServiceError {
     compareAgain()
     return commitUnchecked()
@@ -212,7 +217,10 @@ export function createJournaling({ location, database, log, now, compareAgain }:
       if (unknown.length === 0) return
       const startEpoch = epoch
       await writePending(() => pendingAmong(db, unknown))
-      if (startEpoch === epoch) for (const id of unknown) inJournal.set(nameOf(id), true)
+      // The caller may have read them from a server that is gone.
+      if (epoch > 0) for (const id of unknown) if (!(await isStored(id))) throw undoneByFailover()
+      if (startEpoch !== epoch) throw undoneByFailover()
+      for (const id of unknown) inJournal.set(nameOf(id), true)
     },
     async requireAccessWritten(of) {
       if (!location) return

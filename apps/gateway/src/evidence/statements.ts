@@ -60,6 +60,9 @@ async function signNext(context: Context, { receipt_id }: Locker, work: Work): P
   if (before && isSuperseded(before, work)) return null
   const { newest, predecessor } = await findPredecessor(db, receipt_id, before)
   if (newest && isRepetition(context, newest, predecessor, work)) return null
+  // Another process may have written it and stopped. A replay restores a statement only after its predecessor.
+  if (newest?.statement_digest)
+    await context.continuity.requireWritten({ kind: 'statement', key: newest.statement_digest })
   return newStatement(context, work.snapshot, predecessor)
 }
 
