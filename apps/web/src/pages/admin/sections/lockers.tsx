@@ -4,6 +4,7 @@ import { useMemo } from 'preact/hooks'
 import { texts } from '#texts/admin'
 import { common } from '#texts/common'
 import { Card } from '../../../ui/card.tsx'
+import { providerTitle } from '../../../ui/names.ts'
 import { Status } from '../../../ui/status.tsx'
 import { Table } from '../../../ui/table.tsx'
 import { Chart } from '../chart/chart.tsx'
@@ -74,7 +75,7 @@ function Found({ sought }: { sought: string }) {
               <code key="owner" class="short" title={locker.owner}>
                 {locker.owner}
               </code>,
-              locker.provider,
+              providerTitle(locker.provider),
               common.number(locker.file_count),
               common.bytes(locker.total_bytes),
               <Until key="until" expiresAt={locker.expires_at} isEnded={locker.ended} />,
@@ -181,7 +182,7 @@ function OverTerms() {
               usedOf(bytes, common.bytes),
               usedOf(files, common.number),
               usedOf(egress, common.bytes),
-              provider,
+              providerTitle(provider),
               <Until key="until" expiresAt={expires_at} isEnded={ended} />,
             ])}
           />

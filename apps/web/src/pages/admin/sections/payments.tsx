@@ -6,6 +6,7 @@ import { index } from '../../../gateway.ts'
 import { Card } from '../../../ui/card.tsx'
 import { Copyable } from '../../../ui/copy.tsx'
 import { Field } from '../../../ui/field.tsx'
+import { networkTitle } from '../../../ui/names.ts'
 import { Status } from '../../../ui/status.tsx'
 import { Table } from '../../../ui/table.tsx'
 import { Finder } from '../finder.tsx'
@@ -111,7 +112,7 @@ function FindPayment({ network, tx }: { network: string; tx: string }) {
             <option value="">{t.anyNetwork}</option>
             {networks.map((name) => (
               <option key={name} value={name} selected={name === chosen.value}>
-                {name}
+                {networkTitle(name)}
               </option>
             ))}
           </select>
@@ -147,7 +148,10 @@ function Arrivals({ payment, mayAct }: { payment: AdminPayment; mayAct: boolean 
   const { network, tx, chain, arrivals } = payment
   const tone = { found: 'good', not_found: 'bad', unavailable: 'warn' } as const
   return (
-    <Card title={t.arrivals} aside={<Status tone={tone[chain]}>{`${network}: ${word(t.chains, chain)}`}</Status>}>
+    <Card
+      title={t.arrivals}
+      aside={<Status tone={tone[chain]}>{`${networkTitle(network)}: ${word(t.chains, chain)}`}</Status>}
+    >
       <div class="stack">
         <Copyable text={tx} what={t.tx} />
         {arrivals.length === 0 ? (
