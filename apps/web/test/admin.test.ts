@@ -185,14 +185,17 @@ const SECTIONS: [name: string, ready: (page: Page) => Locator][] = [
   ['overview', (page) => page.getByText('Sold in total')],
   ['sales', (page) => page.getByRole('cell', { name: 'MON' })],
   ['treasury', (page) => page.getByRole('cell', { name: 'USDC' })],
-  ['lockers', (page) => page.getByText('No locker is over its terms.')],
+  ['lockers', (page) => page.getByRole('region', { name: 'All lockers, table' }).getByText(site.locker.locker_id)],
   ['attestations', (page) => page.getByRole('heading', { name: 'Daily budgets' })],
   ['jobs', (page) => page.getByRole('heading', { name: 'By kind' })],
-  ['providers', (page) => page.getByRole('cell', { name: 'evm-mainnet' })],
+  ['providers', (page) => page.getByRole('cell', { name: 'Monad' })],
   ['keys', (page) => page.getByRole('cell', { name: 'Receipts and statements' })],
   ['prices', (page) => page.getByRole('heading', { name: 'Prices that quotes use' })],
   ['routes', (page) => page.getByText('/v1/storage/request')],
-  ['payments', (page) => page.getByRole('button', { name: 'Look up' })],
+  [
+    'payments',
+    (page) => page.getByRole('region', { name: 'Accepted payments, table' }).getByText(site.locker.receipt_id),
+  ],
   ['audit', (page) => page.getByText('The log is intact')],
 ]
 

@@ -128,6 +128,7 @@ export const texts = {
       closed: 'Closed',
       isPublic: 'Anyone with the link can open every file.',
       isPrivate: 'No one can open files through it.',
+      isTakenDown: 'While the locker is taken down, no one can open files through it.',
       more: 'Details',
       /** Shown while the receipt id is the id of the link. */
       openText:
@@ -143,10 +144,10 @@ export const texts = {
       rotate: 'Replace the id',
       rotateTitle: 'Replace the link id?',
       rotateText:
-        'Links with the old id stop working immediately and permanently. Temporary links already handed out work until they expire, and the evidence stays public under the receipt id.',
+        'Links with the old id stop working immediately and permanently. Shares, and temporary links already handed out, work until they end, and the evidence stays public under the receipt id.',
       closeTitle: 'Close the public link?',
       closeText:
-        'The link stops working immediately. Temporary links already handed out work until they expire, and evidence already published stays public.',
+        'The link stops working immediately. Shares, and temporary links already handed out, work until they end, and evidence already published stays public.',
       changed: 'Changed',
     },
   },

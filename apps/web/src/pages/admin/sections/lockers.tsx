@@ -31,14 +31,9 @@ export function Lockers({ mayAct }: SectionProps) {
   return (
     <>
       <Finder key={sought} label={t.findLabel} submit={t.submit} sought={sought} maxLength={200} find={find} />
-      {sought ? (
-        <Found key={sought} sought={sought} />
-      ) : (
-        <>
-          <Growth />
-          <OverTerms />
-        </>
-      )}
+      {!sought && <Growth />}
+      <LockerTable key={sought} sought={sought} />
+      {!sought && <OverTerms />}
     </>
   )
 }
@@ -50,23 +45,21 @@ function find(wanted: string): string | null {
   return null
 }
 
-function Found({ sought }: { sought: string }) {
+/** The lockers found, or all. */
+function LockerTable({ sought }: { sought: string }) {
+  const title = sought ? t.found(sought) : t.clear
   return (
-    <Card title={t.found(sought)} aside={<a href={linkTo('lockers')}>{t.clear}</a>}>
+    <Card title={title} aside={sought && <a href={linkTo('lockers')}>{t.clear}</a>}>
       <Pages<{ lockers: AdminLocker[]; next_cursor?: string }>
         path={`${OPERATIONS}/lockers`}
-        params={{ q: sought }}
+        params={sought ? { q: sought } : {}}
         everyMs={SLOWLY_MS}
         isEmpty={({ lockers }) => lockers.length === 0}
-        empty={
-          <p>
-            {t.nothing}. {t.nothingText}
-          </p>
-        }
+        empty={<p>{sought ? `${t.nothing}. ${t.nothingText}` : t.noLocker}</p>}
       >
         {({ lockers }) => (
           <Table
-            caption={texts.table(t.found(sought))}
+            caption={texts.table(title)}
             head={[t.locker, t.state, t.owner, t.provider, t.files, t.storage, t.expires]}
             numeric={[4, 5]}
             rows={lockers.map((locker) => [

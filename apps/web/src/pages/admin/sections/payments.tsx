@@ -6,12 +6,13 @@ import { index } from '../../../gateway.ts'
 import { Card } from '../../../ui/card.tsx'
 import { Copyable } from '../../../ui/copy.tsx'
 import { Field } from '../../../ui/field.tsx'
-import { networkTitle } from '../../../ui/names.ts'
+import { networkTitle, shortAmount } from '../../../ui/names.ts'
 import { Status } from '../../../ui/status.tsx'
 import { Table } from '../../../ui/table.tsx'
 import { Finder } from '../finder.tsx'
 import { useLive } from '../live.ts'
 import { linkTo, param } from '../location.ts'
+import { Pages } from '../pages.tsx'
 import { Facts, OPERATIONS, query, type SectionProps, Shown, When, word } from '../parts.tsx'
 import { PaymentActions, RecordRefund } from './payment-actions.tsx'
 
@@ -27,6 +28,7 @@ export function Payments({ mayAct }: SectionProps) {
       <FindPayment key={tx} network={network} tx={tx} />
       {network && tx && <Payment key={`${network} ${tx}`} network={network} tx={tx} mayAct={mayAct} />}
       {!tx && <Unclaimed mayAct={mayAct} />}
+      {!tx && <Accepted />}
     </>
   )
 }
@@ -63,6 +65,48 @@ function Unclaimed({ mayAct }: SectionProps) {
         )}
       </Shown>
     </Card>
+  )
+}
+
+function Accepted() {
+  return (
+    <Card title={t.accepted}>
+      <Pages<{ receipts: AdminPayment['receipts']; next_cursor?: string }>
+        path={`${OPERATIONS}/payments/accepted`}
+        everyMs={EVERY_MS}
+        isEmpty={({ receipts }) => receipts.length === 0}
+        empty={<p>{t.noAccepted}</p>}
+      >
+        {({ receipts }) => (
+          <Table
+            caption={texts.table(t.accepted)}
+            head={[t.confirmed, t.amount, t.network, t.units, t.payer, t.receipt, t.tx]}
+            numeric={[1, 3]}
+            rows={receipts.map((receipt) => [
+              <When key="confirmed" iso={receipt.confirmed_at} />,
+              `${shortAmount(receipt.paid_amount)} ${receipt.pay_asset}`,
+              networkTitle(receipt.network),
+              common.number(receipt.units),
+              <ShortCode key="payer" text={receipt.payer_pubkey} />,
+              <a key="receipt" href={linkTo('lockers', { q: receipt.receipt_id })}>
+                <ShortCode text={receipt.receipt_id} />
+              </a>,
+              <a key="tx" href={linkTo('payments', { network: receipt.network, tx: receipt.tx_hash })}>
+                <ShortCode text={receipt.tx_hash} />
+              </a>,
+            ])}
+          />
+        )}
+      </Pages>
+    </Card>
+  )
+}
+
+function ShortCode({ text }: { text: string }) {
+  return (
+    <code class="short" title={text}>
+      {text}
+    </code>
   )
 }
 
