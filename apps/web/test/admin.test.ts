@@ -312,6 +312,7 @@ describe('actions', () => {
     const { page: owner } = await visit(site, `/locker/${locker_id}`)
     await useKey(owner, JSON.stringify(site.keypair))
     await owner.getByText('has taken this locker down').waitFor()
+    await owner.getByText('While the locker is taken down, no one can open files through it.').waitFor()
     for (const name of ['Upload files', 'Upload a folder'])
       expect(await owner.getByLabel(name, { exact: true }).isDisabled()).toBe(true)
     await expectGoodLooks(owner, 'locker-taken-down')
