@@ -177,7 +177,10 @@ describe('with a key', () => {
     await link.getByText('Anyone with this link can open every file in the locker. Once the locker is').waitFor()
     await link.getByText('the evidence at the same id lists all file names, sizes and hashes.').waitFor()
     await link.getByRole('button', { name: 'Close the link' }).click()
-    await page.getByRole('dialog').getByText('The link stops working immediately. Shares, and temporary links').waitFor()
+    await page
+      .getByRole('dialog')
+      .getByText('The link stops working immediately. Shares, and temporary links')
+      .waitFor()
     await page.getByRole('dialog').getByText('work until they end, and evidence already published').waitFor()
     await expectGoodLooks(page, 'locker-close-link')
     await confirm(page, 'Close the link')
