@@ -417,7 +417,7 @@ describe('live values', () => {
   it('T-26 are read by one loop that pauses while hidden, slows down on errors, and keeps the last values', async () => {
     const { page } = await visit(site, '/admin#providers', {}, (page) => page.clock.install())
     await signIn(page, SECRET)
-    await page.getByRole('cell', { name: 'evm-mainnet' }).waitFor()
+    await page.getByRole('cell', { name: 'Monad' }).waitFor()
     let asked = 0
     let isBroken = false
     await page.route('**/operations/overview', (route) => {
@@ -440,7 +440,7 @@ describe('live values', () => {
     isBroken = true
     await page.clock.fastForward(16_000)
     await page.getByText('Not current').waitFor()
-    await page.getByRole('cell', { name: 'evm-mainnet' }).waitFor()
+    await page.getByRole('cell', { name: 'Monad' }).waitFor()
     expect(asked).toBe(3)
     await page.clock.fastForward(16_000)
     expect(asked).toBe(3)
