@@ -185,14 +185,17 @@ const SECTIONS: [name: string, ready: (page: Page) => Locator][] = [
   ['overview', (page) => page.getByText('Sold in total')],
   ['sales', (page) => page.getByRole('cell', { name: 'MON' })],
   ['treasury', (page) => page.getByRole('cell', { name: 'USDC' })],
-  ['lockers', (page) => page.getByText('No locker is over its terms.')],
+  ['lockers', (page) => page.getByRole('region', { name: 'All lockers, table' }).getByText(site.locker.locker_id)],
   ['attestations', (page) => page.getByRole('heading', { name: 'Daily budgets' })],
   ['jobs', (page) => page.getByRole('heading', { name: 'By kind' })],
-  ['providers', (page) => page.getByRole('cell', { name: 'evm-mainnet' })],
+  ['providers', (page) => page.getByRole('cell', { name: 'Monad' })],
   ['keys', (page) => page.getByRole('cell', { name: 'Receipts and statements' })],
   ['prices', (page) => page.getByRole('heading', { name: 'Prices that quotes use' })],
   ['routes', (page) => page.getByText('/v1/storage/request')],
-  ['payments', (page) => page.getByRole('button', { name: 'Look up' })],
+  [
+    'payments',
+    (page) => page.getByRole('region', { name: 'Accepted payments, table' }).getByText(site.locker.receipt_id),
+  ],
   ['audit', (page) => page.getByText('The log is intact')],
 ]
 
@@ -309,6 +312,7 @@ describe('actions', () => {
     const { page: owner } = await visit(site, `/locker/${locker_id}`)
     await useKey(owner, JSON.stringify(site.keypair))
     await owner.getByText('has taken this locker down').waitFor()
+    await owner.getByText('While the locker is taken down, no one can open files through it.').waitFor()
     for (const name of ['Upload files', 'Upload a folder'])
       expect(await owner.getByLabel(name, { exact: true }).isDisabled()).toBe(true)
     await expectGoodLooks(owner, 'locker-taken-down')
@@ -413,7 +417,7 @@ describe('live values', () => {
   it('T-26 are read by one loop that pauses while hidden, slows down on errors, and keeps the last values', async () => {
     const { page } = await visit(site, '/admin#providers', {}, (page) => page.clock.install())
     await signIn(page, SECRET)
-    await page.getByRole('cell', { name: 'evm-mainnet' }).waitFor()
+    await page.getByRole('cell', { name: 'Monad' }).waitFor()
     let asked = 0
     let isBroken = false
     await page.route('**/operations/overview', (route) => {
@@ -436,7 +440,7 @@ describe('live values', () => {
     isBroken = true
     await page.clock.fastForward(16_000)
     await page.getByText('Not current').waitFor()
-    await page.getByRole('cell', { name: 'evm-mainnet' }).waitFor()
+    await page.getByRole('cell', { name: 'Monad' }).waitFor()
     expect(asked).toBe(3)
     await page.clock.fastForward(16_000)
     expect(asked).toBe(3)

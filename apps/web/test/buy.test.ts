@@ -77,6 +77,7 @@ describe('the buy page', () => {
     await page.getByRole('heading', { name: 'How much storage' }).waitFor()
     await page.getByText('$0.50').waitFor()
     expect(await page.getByRole('spinbutton', { name: 'Units' }).inputValue()).toBe('2')
+    await page.getByText(/^Pay with .*USDC/).click()
     await expectGoodLooks(page, 'buy-choose')
     // A phone shows all amounts, however long they are.
     const prices = page.getByRole('region', { name: 'The price in each asset' })

@@ -177,8 +177,11 @@ describe('with a key', () => {
     await link.getByText('Anyone with this link can open every file in the locker. Once the locker is').waitFor()
     await link.getByText('the evidence at the same id lists all file names, sizes and hashes.').waitFor()
     await link.getByRole('button', { name: 'Close the link' }).click()
-    await page.getByRole('dialog').getByText('The link stops working immediately. Temporary links').waitFor()
-    await page.getByRole('dialog').getByText('work until they expire, and evidence already published').waitFor()
+    await page
+      .getByRole('dialog')
+      .getByText('The link stops working immediately. Shares, and temporary links')
+      .waitFor()
+    await page.getByRole('dialog').getByText('work until they end, and evidence already published').waitFor()
     await expectGoodLooks(page, 'locker-close-link')
     await confirm(page, 'Close the link')
     await link.getByText('No one can open files through the public link.').waitFor()
@@ -233,6 +236,18 @@ describe('with a key', () => {
     expect(await clientOf(payerSigner).s3Keys(locker)).toEqual([])
     expect(await card.getByText('The secret is not shown again.').count()).toBe(0)
 
+    // A new key does not stand for the whole list, which has others.
+    for (const name of ['one', 'two'])
+      await clientOf(payerSigner).createS3Key(locker, { name, access: 'read', days: 1 })
+    await page.reload()
+    await useKey(page, seedKey(PAYER))
+    await page.getByLabel('Name of the key').fill('three')
+    await card.getByRole('button', { name: 'Create a key' }).click()
+    await card.getByText('The secret is not shown again.').waitFor()
+    expect(await card.getByRole('row').count()).toBe(0)
+    await card.getByRole('button', { name: 'Show the keys' }).click()
+    await expect.poll(() => card.getByRole('row').count()).toBe(4)
+
     const tokens = page.getByRole('region', { name: 'Token for tus uploads' })
     await tokens.getByRole('button', { name: 'Create a token' }).click()
     const token = (await tokens.locator('code').nth(1).textContent()) as string
@@ -246,6 +261,23 @@ describe('with a key', () => {
     const endpoint = (await tokens.locator('code').first().textContent()) as string
     const uploaded = await fetch(endpoint, { method: 'POST', headers, body: 'ok' })
     expect(uploaded.status).toBe(201)
+  })
+
+  it('LOCK-17 renames a locker', async () => {
+    const locker = await newLocker()
+    const { page } = await visit(site, `/locker/${locker.locker_id}#settings`)
+    await useKey(page, seedKey(PAYER))
+    const form = page.getByRole('form', { name: 'Rename' })
+    await form.getByLabel('Name').fill('rcpt_like')
+    await click(page, 'Rename')
+    await form.getByText('Use at most 59 letters').waitFor()
+    await form.getByLabel('Name').fill('Contracts 2027')
+    await click(page, 'Rename')
+    await page.getByRole('heading', { level: 1, name: 'Contracts 2027' }).waitFor()
+    await page.reload()
+    await useKey(page, seedKey(PAYER))
+    await page.getByRole('heading', { level: 1, name: 'Contracts 2027' }).waitFor()
+    expectCalm(page)
   })
 
   it('OPER-03 OPER-04 explains what a key may not do, and lets the owner sign it', async () => {

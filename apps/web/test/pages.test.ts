@@ -18,7 +18,7 @@ const site = useSite()
 
 const readyWelcome = async (page: Page) => {
   await page.getByText('file proven').waitFor()
-  await page.getByRole('cell', { name: 'USDC' }).waitFor()
+  await page.getByText(/^Pay with .*USDC/).waitFor()
 }
 const pasteKey = async (page: Page, name: string, { keypair } = site) => {
   await click(page, name)
@@ -30,6 +30,12 @@ const READY: [name: string, path: string, ready: (page: Page) => Promise<void>][
   ['api', '/docs', (page) => page.getByRole('heading', { name: 'Quick start' }).waitFor()],
   ['errors', '/errors', (page) => page.getByText('leg_not_in_quote').waitFor()],
   ['error', '/errors/leg_not_in_quote', (page) => page.getByText('What to do').waitFor()],
+  [
+    'error-unknown',
+    '/errors/nonsense',
+    (page) => page.getByRole('heading', { level: 1, name: 'No such error code' }).waitFor(),
+  ],
+  ['not-found', '/nowhere', (page) => page.getByRole('link', { name: 'Go to the first page' }).waitFor()],
   ['operation', '/docs#createFile', (page) => page.getByRole('heading', { name: /Create a file entry/ }).waitFor()],
 ]
 
@@ -46,7 +52,7 @@ describe('every page', () => {
       const { page } = await visit(site, path)
       await ready(page)
       await expectGoodLooks(page, name)
-      expectCalm(page)
+      expectCalm(page, 404, 422) // of unknown addresses and codes
     },
   )
 })

@@ -140,6 +140,31 @@ export function pageOfReceipts(db: Db, { from, to, after, limit }: ReceiptPage):
     .execute()
 }
 
+export interface ReceiptPosition {
+  confirmed_at: string
+  receipt_id: string
+}
+
+/** The newest first. */
+export function newestReceipts(
+  db: Db,
+  after: ReceiptPosition | null,
+  limit: number,
+): Promise<(ReceiptPosition & { receipt: string })[]> {
+  return db
+    .selectFrom('receipts')
+    .select(['confirmed_at', 'receipt_id', 'receipt'])
+    .$if(after !== null, (query) =>
+      query.where(({ eb, refTuple, tuple }) =>
+        eb(refTuple('confirmed_at', 'receipt_id'), '<', tuple(after!.confirmed_at, after!.receipt_id)),
+      ),
+    )
+    .orderBy('confirmed_at', 'desc')
+    .orderBy('receipt_id', 'desc')
+    .limit(limit)
+    .execute()
+}
+
 export function refundsBetween(db: Db, from: string, to: string): Promise<RefundTable[]> {
   const refunds = db.selectFrom('refunds').selectAll().where('decided_at', '>=', from).where('decided_at', '<', to)
   return refunds.orderBy('decided_at').orderBy('tx').orderBy('position').execute()

@@ -224,6 +224,7 @@ export const texts = {
     nothing: 'No locker found',
     nothingText: 'Enter ids and addresses in full.',
     clear: 'All lockers',
+    noLocker: 'No locker has been opened yet.',
     growth: 'Growth',
     show: 'Show',
     measures: { bytes: 'Bytes stored', lockers: 'Lockers opened', files: 'Files' },
@@ -449,6 +450,8 @@ export const texts = {
     blockTime: 'Block time',
     quotes: 'Quotes it names',
     noArrivals: 'Nothing from this transaction reached the treasury.',
+    accepted: 'Accepted payments',
+    noAccepted: 'Nothing has been sold yet.',
     unclaimed: 'Payments to return',
     unclaimedText:
       'Each was made for a quote, but no receipt uses it: another transaction paid the quote, or this one was too late, too small or too large.',

@@ -80,6 +80,7 @@ async function repeat(tx: Tx, { change, changedAt }: AccessDocument): Promise<vo
   if (change.what === 'share_made') return insertShare(tx, change.row)
   if (change.what === 'link') return updateLocker(tx, locker_id, change.status ?? { link_closed: 1 })
   if (change.what === 'anchoring') return updateLocker(tx, locker_id, { anchoring: change.anchoring })
+  if (change.what === 'tags') return updateLocker(tx, locker_id, { tags: JSON.stringify(change.tags) })
   if (change.what === 'restriction') {
     const { restriction, notice } = change
     const restricted_at = restriction && isoSeconds(changedAt)

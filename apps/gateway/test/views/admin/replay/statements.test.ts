@@ -123,6 +123,18 @@ it('ANCH-12 ADD-29 a replayed statement is queued for the EVM registry where not
   ])
 })
 
+it('LOCK-17 T-161 a replay restores the name of a locker', async () => {
+  const changed = await locker.call<{ tags: string[] }>(['locker:admin'], 'POST', '/name', { name: 'Contracts' })
+  expect(changed.body.tags).toContain('name:Contracts')
+  const journal = await copyJournal(instance)
+  await db().deleteFrom('revocations').execute()
+  await db().updateTable('lockers').set({ tags: '[]' }).execute()
+  expect(await replayFrom(journal, instance)).toMatchObject({ problems: [], replayed: { access: 1 } })
+  expect(await db().selectFrom('lockers').select('tags').execute()).toEqual([
+    { tags: JSON.stringify(changed.body.tags) },
+  ])
+})
+
 it('LOG-28 T-161 a replay restores whether a locker leaves publishing to the log', async () => {
   const changed = await locker.call(['locker:admin'], 'POST', '/anchoring', { anchoring: 'log' })
   expect(changed.status, JSON.stringify(changed.body)).toBe(200)
