@@ -220,7 +220,7 @@ describe('a wallet of the wallet standard', () => {
     expect(await treasuryUsdc()).toBe(before + USDC_PER_UNIT)
   })
 
-  it('T-67 that sends by itself is recorded before it is asked, and its payment is found after a reload', async () => {
+  it('T-67 is recorded before it is asked if it sends by itself, and its payment is found after a reload', async () => {
     const { page, prepared: wallet } = await visitWithWallet({ key: DEMO_PAYERS[2]!, sendsItself: true })
     const before = await treasuryUsdc()
     await order(page)
@@ -261,7 +261,7 @@ describe('a wallet of EIP-6963', () => {
     expect(wallet.seen).toEqual(['send', 'send'])
   })
 
-  it('T-67 that shows no request does not block: a late answer counts, and the user may have it asked again', async () => {
+  it('T-67 does not block if it shows no request: a late answer counts, and the user may have it asked again', async () => {
     const { page, prepared: wallet } = await visitWithEvmWallet()
     const begin = async () => {
       await order(page)

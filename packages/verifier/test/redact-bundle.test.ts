@@ -68,7 +68,7 @@ describe('a redacted bundle', () => {
     )
   })
 
-  it('ADD-18 without names verifies for any files, and contains no name, size or content hash', async () => {
+  it('ADD-18 verifies without names for any files, and then contains no name, size or content hash', async () => {
     await fc.assert(
       fc.asyncProperty(anyFiles, async (files) => {
         const text = await redacted(bundle(files))
@@ -175,7 +175,7 @@ describe('a redacted bundle with a folder', () => {
     expect(await matches({ 'a.txt': 'A' })).toBe('failed')
   })
 
-  it('ADD-18 without names passes all facts if the folder has all files', async () => {
+  it('ADD-18 passes all facts without names if the folder has all files', async () => {
     const text = await redacted(await wholeOf(contents))
     const check = async (texts: Record<string, string>) => verified([utf8(text)], { ...given, files: folderOf(texts) })
     const { facts, files, redacted: report } = await check(contents)

@@ -369,7 +369,7 @@ describe('svc verify', () => {
     })
 
     it.each(['v2-hostile-names.json', 'redacted-chosen.json', 'v1.json', 'redacted-twice.json', 'anchor-memo.json'])(
-      'of %s has no scripts, no links and no unescaped text',
+      'the report on %s has no scripts, no links and no unescaped text',
       async (file) => {
         const hostile = `<img src=x onerror="alert(1)">'&`
         const folder = await home.write('hostile', { [hostile]: '' })

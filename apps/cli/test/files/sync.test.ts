@@ -335,7 +335,7 @@ describe('an interrupted download', { tags: ['nightly'] }, () => {
     expect(await inOut()).toEqual(['large.bin'])
   })
 
-  it('ADD-06 of an earlier version is removed once it is abandoned, and parts of other files stay', async () => {
+  it('ADD-06 removes the abandoned part of an earlier version of the file, and no parts of other files', async () => {
     const other = `.${'0'.repeat(32)}.${ENDED}`
     await abandon()
     await writeFile(work('out', other), '')

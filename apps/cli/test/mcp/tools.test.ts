@@ -138,13 +138,13 @@ describe('the listing', () => {
 
 describe('an invalid call', () => {
   it.each(['Google Cloud Storage', 'MongoDB', 'STORJ', 'Arweave', 'Google Cloud', ' filecoin '])(
-    'is not one with the provider %s',
+    'is not a call with the provider %s',
     async (provider) => {
       expect(codeOf(await server.ask('quote', { units: 1, provider }))).toBe('no_answer')
     },
   )
 
-  it('of an unknown tool is a protocol error', async () => {
+  it('is a protocol error if the tool is unknown', async () => {
     await expect(server.ask('delete_everything')).rejects.toThrow(
       /Unknown tool: delete_everything\. There are: quote, buy, .*, end_delegation$/,
     )
@@ -164,7 +164,7 @@ describe('an invalid call', () => {
     ['put_file', { receipt_id: 'locker_0123456789ab', filename: 'x' }, /receipt_id.*`list_lockers`.*locker_/],
     ['public_link', { receipt_id, action: 'burn' }, /action must be one of rotate, close, open/],
     ['verify', { receipt_id, path: 'x' }, /one of/],
-  ])('of %s with %j names the bad argument', async (name, input, words) => {
+  ])('to %s with %j is answered with the name of the bad argument', async (name, input, words) => {
     const result = await server.ask(name, input)
     expect(codeOf(result)).toBe('bad_arguments')
     expect(textOf(result)).toMatch(words)

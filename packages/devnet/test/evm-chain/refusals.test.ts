@@ -171,12 +171,12 @@ describe('an authorization of USDC', () => {
     ['not yet valid', { validAfter: TIME }, 'FiatTokenV2: authorization is not yet valid'],
     ['expired', { validBefore: TIME }, 'FiatTokenV2: authorization is expired'],
     ['beyond the balance', { value: 10n ** 20n }, 'ERC20: transfer amount exceeds balance'],
-  ])('that is %s is refused', async (_, changes, reason) => {
+  ])('is refused if it is %s', async (_, changes, reason) => {
     const message = authorize(3, changes)
     await expect(connect(1).simulateContract(transfer(message, await sign(message)))).rejects.toThrow(reason)
   })
 
-  it('whose signature covers another amount or another type is refused', async () => {
+  it('is refused if its signature covers another amount or another type', async () => {
     const message = authorize(4)
     const other = await sign({ ...message, value: 41n })
     const receive = await sign(message, 'ReceiveWithAuthorization')
