@@ -89,7 +89,7 @@ function createReplica(port: string, env: Record<string, string>): Replica {
     pid: () => running.pid,
     async start() {
       running = startProcess(program, { env, outlivesTest: true })
-      await running.said(/gateway started/)
+      await running.waitForLine(/gateway started/)
     },
     kill: () => running.kill(),
   }

@@ -58,7 +58,7 @@ it('PostgreSQL stops and leaves no folder when the process that started it is ki
     console.log(url)
     setInterval(() => {}, 1000)`
   const owner = startProcess(process.execPath, { args: ['--input-type=module', '--eval', program] })
-  const url = new URL((await owner.said(/postgres:\S+/))[0])
+  const url = new URL((await owner.waitForLine(/postgres:\S+/))[0])
   const { db, close } = await openDatabase({ url: url.href, migrations: {} })
   const { rows } = await sql<{ folder: string }>`select current_setting('data_directory') as folder`.execute(db)
   await close()

@@ -86,15 +86,12 @@ describe('IPv6 addresses', () => {
     expect(isPublicAddress('2606:4700:4700::1111%eth0')).toBe(false)
   })
 
-  it.each(Object.entries(EMBEDDINGS))(
-    'T-08 are public exactly if the IPv4 address in them is (%s)',
-    (_form, carry) => {
-      const inside = IPV4_RANGES.flatMap((range) => range.slice(0, 2))
-      expect(inside.map(carry).filter(isPublicAddress)).toEqual([])
-      const beside = IPV4_RANGES.flatMap((range) => range.slice(2))
-      expect(beside.map(carry).filter((address) => !isPublicAddress(address))).toEqual([])
-    },
-  )
+  it.each(Object.entries(EMBEDDINGS))('T-08 are public exactly if the IPv4 address in them is (%s)', (_form, carry) => {
+    const inside = IPV4_RANGES.flatMap((range) => range.slice(0, 2))
+    expect(inside.map(carry).filter(isPublicAddress)).toEqual([])
+    const beside = IPV4_RANGES.flatMap((range) => range.slice(2))
+    expect(beside.map(carry).filter((address) => !isPublicAddress(address))).toEqual([])
+  })
 })
 
 it('T-08 text that is not an address is not public', () => {

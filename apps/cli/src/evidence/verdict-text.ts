@@ -40,11 +40,11 @@ type Verified = Judged & { verification: VerifiedBundle }
 
 function filesPart({ verification: { counted: found, redacted, facts }, names }: Verified): string {
   const files = counted(found.files, 'file')
-  const isCompared = facts.files_match.value === 'passed'
-  const matching = isCompared ? ` ${found.files === 1 ? 'matches' : 'match'} the folder` : ''
+  const isFolderMatched = facts.files_match.value === 'passed'
+  const matching = isFolderMatched ? ` ${found.files === 1 ? 'matches' : 'match'} the folder` : ''
   if (redacted?.redaction === 'chosen_files')
     return `${namesText(names, found.files)} (${redacted.shown} of ${counted(redacted.total ?? 0, 'file')})${matching}`
-  if (isCompared) return files + matching
+  if (isFolderMatched) return files + matching
   return redacted ? `${files} without names` : `list of ${files}`
 }
 

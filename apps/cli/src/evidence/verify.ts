@@ -208,7 +208,7 @@ async function judge(
       ...given,
       ...(files && { files }),
       onFiles(some) {
-        finder.look(some)
+        finder.compare(some)
         names.push(...some.slice(0, MOST_NAMES - names.length).map(({ filename }) => filename))
         // Listed files are compared.
         for (const { filename } of some) systemFiles.delete(filename)

@@ -45,7 +45,7 @@ async function get(session: Session, names: readonly string[], options: GetComma
   const decrypt = await decryption(session, locker, options)
   if (out === '-') {
     const [name, ...others] = names
-    if (name === undefined || others.length > 0) throw new UsageError('-o - writes one file: name it')
+    if (name === undefined || others.length > 0) throw new UsageError('-o - writes a single file: name that file')
     return writeOut(session, locker, name, { isMember, decrypt })
   }
   const getNamed = isMember ? getAsMember : getPublicly

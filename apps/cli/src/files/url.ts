@@ -42,10 +42,10 @@ export async function printUrl(session: Session, filename: string, options: UrlO
   output.result({ filename, url, expires_in_sec }, () => shown(url))
   if (options.qr) output.note(`\n${(await import('../output/qr.ts')).qrText(url)}\n`)
   output.note(about)
-  noteEncrypted(output, filename)
+  warnIfEncrypted(output, filename)
 }
 
-export function noteEncrypted(output: Output, filename: string): void {
+export function warnIfEncrypted(output: Output, filename: string): void {
   if (filename.endsWith(ENCRYPTED_ENDING)) output.note('The file is encrypted: readers also need the key.')
 }
 

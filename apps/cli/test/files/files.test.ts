@@ -102,7 +102,7 @@ describe('collecting files to upload', () => {
     await files('a/x', 'b/x')
     await expect(collect([join(folder, 'a'), join(folder, 'b')], {})).rejects.toThrow('would be the name of both')
     await expect(collect([join(folder, 'c')], {})).rejects.toThrow('does not exist')
-    await expect(collect([folder], { as: 'y' })).rejects.toThrow('--as names one file')
+    await expect(collect([folder], { as: 'y' })).rejects.toThrow('--as needs exactly one file')
   })
 })
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { Interrupted } from '../../src/errors.ts'
 import { planRenames } from '../../src/files/mv.ts'
-import { keeper } from '../../src/files/sync-plans.ts'
+import { keepFilter } from '../../src/files/sync-plans.ts'
 import { run } from '../../src/run.ts'
 import { exits, includes, jsonLines, testHost } from '../host.ts'
 import { useLockerHome } from '../locker.ts'
@@ -220,7 +220,7 @@ describe('svc sync from the locker', () => {
 
 it('ADD-23 left-out names are kept with everything below them, even 100,000 of them', () => {
   const all = Array.from({ length: 100_000 }, (_, i) => ({ name: `left/${i}`, leftOut: 'a symbolic link' }))
-  const isKept = keeper([...all, { name: 'empty/', leftOut: 'an empty folder' }], (name) => name.endsWith('.tmp'))
+  const isKept = keepFilter([...all, { name: 'empty/', leftOut: 'an empty folder' }], (name) => name.endsWith('.tmp'))
   expect(['left/7', 'left/7/x/y', 'x.tmp'].filter(isKept)).toHaveLength(3)
   expect(['left', 'left/x', 'left/7x', 'x/left/7', 'empty/a'].filter(isKept)).toEqual([])
   expect(all.filter((_, i) => isKept(`other/${i}`))).toEqual([])

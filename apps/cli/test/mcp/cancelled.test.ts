@@ -84,7 +84,9 @@ describe('a purchase', () => {
 })
 
 describe('an upload', () => {
-  it('keeps the previous file when it is cancelled, and the same call completes it', { tags: ['nightly'] }, async () => {
+  it('keeps the previous file when it is cancelled, and the same call completes it', {
+    tags: ['nightly'],
+  }, async () => {
     const receipt_id = await shop.locker()
     const large = randomBytes(9 * 1024 * 1024)
     await writeFile(join(shop.desk.root, 'small'), 'as it was')

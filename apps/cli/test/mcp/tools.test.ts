@@ -6,7 +6,7 @@ import { ERROR_GUIDE } from '@svc/api/error-guide'
 import { ERROR_STATUS } from '@svc/api/errors'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { FACT_MEANINGS } from '../../src/mcp/explain/facts.ts'
-import { CODES_HERE } from '../../src/mcp/explain/topics.ts'
+import { SERVER_CODES } from '../../src/mcp/explain/topics.ts'
 import { codeOf, startServer, type TestServer, textOf, useDesk } from './client.ts'
 
 const desk = useDesk()
@@ -236,7 +236,7 @@ describe('explain', () => {
 
   it('T-197 never advises to spend: no error code and no refusal of a tool', async () => {
     const guide = Object.entries(ERROR_GUIDE).map(([code, { next }]) => [code, adviceOn(TOOL_ADVICE, code) ?? next])
-    const here = Object.entries(CODES_HERE).map(([code, { next }]) => [code, next])
+    const here = Object.entries(SERVER_CODES).map(([code, { next }]) => [code, next])
     const sources = fileURLToPath(new URL('../../src/mcp', import.meta.url))
     const refusals: string[][] = []
     for await (const file of glob('**/*.ts', { cwd: sources })) {

@@ -85,7 +85,7 @@ test('a restarted EVM chain keeps its block times and continues at the time of t
 test('an EVM chain loses nothing that it acknowledged when it is killed', { tags: ['nightly'] }, async () => {
   const program = new URL('../../src/evm-chain/main.ts', import.meta.url)
   const chain = startProcess(program, { env: { DATA_DIR: folder, DEV_EVM_RPC_PORT: '0' } })
-  const [url] = await chain.said(/http:\S+\d/)
+  const [url] = await chain.waitForLine(/http:\S+\d/)
   const client = connectAs(payer, url)
   await makeChanges(client)
   const before = await everything(client)

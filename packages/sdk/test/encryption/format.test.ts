@@ -66,16 +66,13 @@ describe('the age test vectors', async () => {
 describe('encrypted content', () => {
   const own = identityKey([newIdentity()])
 
-  it.each([0, 1, 65_535, 65_536, 65_537, 131_072, 200_000])(
-    'T-59 decrypts to the same %i bytes',
-    async (length) => {
-      const plaintext = numbers(length)
-      const source = await encrypted(plaintext, 'a.age', own)
-      const ciphertext = await allOf(source.open())
-      expect(source.size).toBe(ciphertext.length)
-      expect((await decrypt(ciphertext, own)).equals(plaintext)).toBe(true)
-    },
-  )
+  it.each([0, 1, 65_535, 65_536, 65_537, 131_072, 200_000])('T-59 decrypts to the same %i bytes', async (length) => {
+    const plaintext = numbers(length)
+    const source = await encrypted(plaintext, 'a.age', own)
+    const ciphertext = await allOf(source.open())
+    expect(source.size).toBe(ciphertext.length)
+    expect((await decrypt(ciphertext, own)).equals(plaintext)).toBe(true)
+  })
 
   it('T-59 decrypts for each recipient and for no other key', async () => {
     const bob = newIdentity()

@@ -110,10 +110,13 @@ describe('put', () => {
     })
   })
 
-  it.each([small.length - 1, small.length + 1])('fails if the source has 100000 bytes and declares %i', async (size) => {
-    const source = streamSource(slowly(small), size)
-    await expect(testbed.client({ signer }).put(locker, 'short', source)).rejects.toThrow(RangeError)
-  })
+  it.each([small.length - 1, small.length + 1])(
+    'fails if the source has 100000 bytes and declares %i',
+    async (size) => {
+      const source = streamSource(slowly(small), size)
+      await expect(testbed.client({ signer }).put(locker, 'short', source)).rejects.toThrow(RangeError)
+    },
+  )
 })
 
 it.each(['', '../a', 'a:b', '.hidden', 'a//b'])(

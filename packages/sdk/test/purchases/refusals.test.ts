@@ -127,7 +127,11 @@ describe('buy', () => {
   })
 
   it.each<[string, Partial<Purchase>, string]>([
-    ['ADD-04 T-67 pays nothing for an operator whose key the gateway would refuse', { operator: '1'.repeat(32) }, 'Ed25519'],
+    [
+      'ADD-04 T-67 pays nothing for an operator whose key the gateway would refuse',
+      { operator: '1'.repeat(32) },
+      'Ed25519',
+    ],
     ['T-67 LOCK-09 pays nothing with too many tags', { tags: Array.from({ length: 33 }, String) }, 'tag'],
     ['T-67 LOCK-09 pays nothing with a tag that is too long', { tags: ['x'.repeat(65)] }, 'tag'],
   ])('%s', async (_, order, why) => {
