@@ -193,7 +193,7 @@ const SECTIONS: [name: string, ready: (page: Page) => Locator][] = [
   ['prices', (page) => page.getByRole('heading', { name: 'Prices that quotes use' })],
   ['routes', (page) => page.getByText('/v1/storage/request')],
   ['payments', (page) => page.getByRole('button', { name: 'Look up' })],
-  ['audit', (page) => page.getByText('The log is intact')],
+  ['audit', (page) => page.getByText('The audit trail is intact')],
 ]
 
 describe('every section', () => {
@@ -280,14 +280,14 @@ async function act(page: Page, name: string | RegExp, confirm: string): Promise<
 }
 
 async function done(dialog: Locator, action: string): Promise<void> {
-  await dialog.getByRole('heading', { name: 'In the audit log' }).waitFor()
+  await dialog.getByRole('heading', { name: 'In the audit trail' }).waitFor()
   await dialog.getByText(action).waitFor()
   await dialog.getByText(REASON).waitFor()
   await dialog.getByRole('button', { name: 'Done' }).click()
 }
 
 describe('actions', () => {
-  it('T-26 ADD-25 freeze, take down and release a locker, each with a reason that the audit log shows', async () => {
+  it('T-26 ADD-25 freeze, take down and release a locker, each with a reason that the audit trail shows', async () => {
     const { locker_id, receipt_id } = site.locker
     const { page } = await open('lockers')
     await page.getByLabel('Locker id, receipt id').fill(receipt_id)

@@ -414,7 +414,7 @@ describe('with a wallet', () => {
 })
 
 /** Runs in the page: returns the keys that the browser stores for this origin. */
-const KEPT_KEYS = `(async () => {
+const STORED_KEYS = `(async () => {
   const [{ name } = {}] = await indexedDB.databases()
   if (!name) return []
   const done = (request) => new Promise((resolve) => { request.onsuccess = () => resolve(request.result) })
@@ -426,7 +426,7 @@ const KEPT_KEYS = `(async () => {
 
 /** The worst attack by a script in the page: it signs with the browser's key while it is stored. */
 async function signerIn(page: Page, address: string): Promise<Signer> {
-  const keys = (await page.evaluateHandle(KEPT_KEYS)) as JSHandle<CryptoKey[]>
+  const keys = (await page.evaluateHandle(STORED_KEYS)) as JSHandle<CryptoKey[]>
   return {
     address,
     async sign(message) {
@@ -441,7 +441,7 @@ async function signerIn(page: Page, address: string): Promise<Signer> {
 
 /** The stored keys, and the error of a page that tries to read one. */
 async function storedKeys(page: Page) {
-  const keys = (await page.evaluateHandle(KEPT_KEYS)) as JSHandle<CryptoKey[]>
+  const keys = (await page.evaluateHandle(STORED_KEYS)) as JSHandle<CryptoKey[]>
   return keys.evaluate((all) =>
     Promise.all(
       all.map(async (key) => {

@@ -14,7 +14,7 @@ export function forEachTest<T extends object>(make: () => Promise<T>): T {
 
 const ENDS = ['close', 'stop', 'drop', 'remove', 'leave']
 
-/** Stands for a value that does not exist yet. Its methods must not need `this`. */
+/** A placeholder for a value that exists only while tests run. Its methods must not use `this`. */
 function madeBy<T extends object>(
   make: () => Promise<T>,
   before: (run: () => Promise<void>) => void,

@@ -36,7 +36,7 @@ export function add(program: Command, open: Open): void {
     })
 }
 
-const ABOUT = `Anyone with the address sees the name, opens a preview, downloads, and gets proof of the content.
+const ABOUT = `Anyone with the address can see the name and a preview, download it, and get proof of its content.
 It does not reveal the receipt or other files. \`svc shares\` lists shares and when each was last
 used; \`svc shares end\` ends one. Times below an hour make a temporary link, as \`svc url\` does.`
 

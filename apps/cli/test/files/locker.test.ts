@@ -201,7 +201,7 @@ describe('url, share and link', () => {
     expect(await home.svc(['url', 'nothing'])).toMatchObject({ exitCode: 1 })
   })
 
-  it('SHORT-01 share makes a temporary URL for times below an hour, also as a QR code', async () => {
+  it('SHORT-01 share makes a temporary link for times below an hour, also as a QR code', async () => {
     const shown = await ok('share', 'a.txt', '--expires', '45m', '--qr')
     expect(shown.stderr).toMatch(/[▀▄█]{20}.*It works for 45 minutes/s)
     expect((await ok('share', 'a.txt', '--public')).stdout).toContain('/a.txt')

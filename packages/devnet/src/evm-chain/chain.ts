@@ -58,7 +58,7 @@ export const FINALITY_DEPTH = 2
 type Head = { number: number; hash: Hash; time: number }
 
 /** A change, its result, and the number of the head after it. */
-type Made = Omit<Entry, 'head'> & { result: unknown; block: number }
+type AppliedChange = Omit<Entry, 'head'> & { result: unknown; block: number }
 
 export async function openChain(options: ChainOptions): Promise<EvmChain> {
   const { stateFile, now = Date.now, landing = 'later', network = EVM } = options
@@ -76,7 +76,7 @@ export async function openChain(options: ChainOptions): Promise<EvmChain> {
   let isHeld = false
   let isBlockDue = false
   /** The changes that made the blocks, for forks. */
-  let made: Made[] = []
+  let made: AppliedChange[] = []
   let abandoned: { engine: Engine; head: Head } | null = null
   const clock = createBlockClock(now)
   // The journal's order is the chain's.

@@ -46,7 +46,7 @@ export const TOPICS: Record<string, string> = {
     'A locker that the agent service works on: it reads files back and compares them, keeps copies of web addresses, ' +
     'and writes its findings into a signed log. It has a separate key for each locker, which may read, write and list.',
   link:
-    'The result of `get_link`: a temporary URL, which works for a day and reveals neither locker nor file. With `public`, ' +
+    'The result of `get_link`: a temporary link, which works for a day and reveals neither locker nor file. With `public`, ' +
     `also the public address of the file, which does not expire. ${PUBLIC_LINK_OPENS} \`public_link\` rotates or closes it.`,
 }
 

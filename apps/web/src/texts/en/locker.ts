@@ -112,7 +112,7 @@ export const texts = {
     addressHint: 'Ed25519, base58: the address of a Solana wallet, or what “svc whoami” shows.',
     notKey: 'This is not an Ed25519 public key in base58. An EVM address can own a locker, but cannot be an operator.',
     isOwner: 'The owner can already do everything.',
-    addAction: 'Add them',
+    addAction: 'Add the operator',
     added: 'Added',
     remove: 'Remove',
     removeTitle: 'Remove this operator?',
