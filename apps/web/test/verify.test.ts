@@ -420,7 +420,7 @@ describe('the verify page', () => {
     expectNoErrors(page, 404)
   })
 
-  it('VER-22 loads a bundle of its own gateway by address, and says what to do when there is none', async () => {
+  it('VER-22 loads a bundle of its own gateway by address, and shows what to do when there is none', async () => {
     const own = `${site.prefixedUrl}/v1/storage/evidence-bundle?receipt_id=${site.locker.receipt_id}`
     const { page } = await visit({ ...site, url: site.prefixedUrl }, `/verify?source=${encodeURIComponent(own)}`)
     await verdict(page, /Nothing failed/)

@@ -1,4 +1,4 @@
-// Programs in processes of their own: what they print, how they end, and how to kill them.
+// Starts programs as processes, reads what they print, and kills them.
 
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
@@ -11,7 +11,7 @@ import { onTestFinished, TestRunner } from 'vitest'
 /** Runs the program that is its first argument from a bundle, in a quarter of the time that its sources take to load. */
 export const LAUNCHER = new URL('../../../scripts/launch.mjs', import.meta.url)
 
-/** The test runner sets others of its own, BASE_URL among them. */
+/** Other variables are not passed on: the test runner sets some, BASE_URL among them. */
 const PASSED_ON = ['PATH', 'NODE_COMPILE_CACHE', 'TMPDIR']
 const ASK_EVERY_MS = 5
 

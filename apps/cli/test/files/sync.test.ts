@@ -293,7 +293,7 @@ describe('an interrupted download', { tags: ['nightly'] }, () => {
   const READ = /^\/f\//
   const inOut = () => readdir(work('out'))
   const ENDED = '999999999.part'
-  /** The partial download; its name says that the process still runs. */
+  /** The partial download; by its name, the process still runs. */
   let part: string
 
   beforeEach(async () => {

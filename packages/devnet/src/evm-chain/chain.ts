@@ -12,7 +12,7 @@ import { createGenesis } from './genesis.ts'
 import { type Entry, openJournal } from './journal.ts'
 import { CALLS, CHANGES, REFUSED, resolveTags, SENDS } from './methods.ts'
 
-/** Takes the request object of EIP-1193, so `viem.custom(chain)` uses it without HTTP. */
+/** Accepts the request object of EIP-1193, so `viem.custom(chain)` uses it without HTTP. */
 export type EvmChain = {
   /** Seconds. */
   genesisTime: number
@@ -154,7 +154,7 @@ export async function openChain(options: ChainOptions): Promise<EvmChain> {
       else if (isBlockDue && waitingSince !== null) await change('evm_mine', [])
       else if (isBlockDue && !isFinal()) await change('evm_mine', [], present)
     }
-    // A client that asks for a transaction right after sending it does not find it yet.
+    // A client that queries a transaction right after sending it does not find it yet.
     isBlockDue = !SENDS.has(method)
   }
 

@@ -129,7 +129,7 @@ export function writeSnapshot(file: string, journal: number, summary: Summary): 
 
 const DIGESTED_BYTES = 65_536
 
-/** Tells journals apart: the last lines hold signatures. */
+/** Identifies a journal by its last lines, which contain signatures. */
 function digestUpTo(journal: number, end: number): string {
   const start = Math.max(0, end - DIGESTED_BYTES)
   return hash('sha256', bytesAt(journal, start, end - start))

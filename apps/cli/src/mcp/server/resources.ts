@@ -70,7 +70,7 @@ async function fileContents(context: Context, file: FileName, signal: AbortSigna
 /** An error code of MCP. */
 const RESOURCE_NOT_FOUND = -32002
 
-/** Tells a model what this server is for, and how to avoid losing money. */
+/** For models: the purpose of this server, and how to avoid losing money. */
 export const INSTRUCTIONS = [
   'Buys storage lockers from a gateway, puts files into them, has their contents attested, and verifies evidence.',
   'Order: quote (free) → buy (spends money) → put_file → attest → verify. Later: renew_locker (spends money).',

@@ -25,7 +25,7 @@ export const TOKEN_PROGRAMS: readonly Address[] = [TOKEN_PROGRAM_ADDRESS, TOKEN_
 
 const TOKEN_ACCOUNT_BYTES = 165
 const MINT_BYTES = 82
-// Token-2022 pads mints to a token account's length; the byte after that says which of the two it is.
+// Token-2022 pads mints to a token account's length; the byte after that tells the two apart.
 const EXTENDED_KIND = { mint: 1, account: 2 } as const
 
 export function readTokenAccount(account: Account): Token | null {

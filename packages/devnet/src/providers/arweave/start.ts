@@ -31,7 +31,7 @@ export interface ArweaveServer {
   uploads(): number
   discardUploads(): void
   fail(plan: FaultPlan): void
-  /** Removes all faults, resets the gateways, and gives credit. */
+  /** Removes all faults, resets the gateways, and restores the credit. */
   recover(): void
   stop(): Promise<void>
 }
