@@ -29,18 +29,18 @@ const MINT_BYTES = 82
 const EXTENDED_KIND = { mint: 1, account: 2 } as const
 
 export function readTokenAccount(account: Account): Token | null {
-  if (!holds(account, TOKEN_ACCOUNT_BYTES, EXTENDED_KIND.account)) return null
+  if (!isOfKind(account, TOKEN_ACCOUNT_BYTES, EXTENDED_KIND.account)) return null
   const token = getTokenDecoder().decode(account.data)
   return token.state === 0 ? null : token
 }
 
 export function readMint(account: Account): Mint | null {
-  if (!holds(account, MINT_BYTES, EXTENDED_KIND.mint)) return null
+  if (!isOfKind(account, MINT_BYTES, EXTENDED_KIND.mint)) return null
   const mint = getMintDecoder().decode(account.data)
   return mint.isInitialized ? mint : null
 }
 
-function holds(account: Account, length: number, kind: number): boolean {
+function isOfKind(account: Account, length: number, kind: number): boolean {
   if (!TOKEN_PROGRAMS.includes(account.programAddress)) return false
   const { data } = account
   return data.length === length || (data.length > TOKEN_ACCOUNT_BYTES && data[TOKEN_ACCOUNT_BYTES] === kind)
