@@ -101,7 +101,7 @@ describe('the access list', () => {
     expectNoErrors(page)
   })
 
-  it('T-36 ADD-62 ends all shares, keys and uploads at once, and says what stays', async () => {
+  it('T-36 ADD-62 ends all shares, keys and uploads in one step, and lists what stays', async () => {
     const { locker, kinds } = await openedLocker()
     const { page } = await visitAccess(locker.locker_id)
     await click(page, 'End all shares, keys and uploads')

@@ -198,7 +198,7 @@ const SECTIONS: [name: string, ready: (page: Page) => Locator][] = [
 
 describe('every section', () => {
   it.each(SECTIONS)(
-    'T-26 ADD-25 %s is accessible and calm in both colours, on a desktop and on a phone',
+    'T-26 ADD-25 %s is accessible and logs no errors in both colours, on a desktop and on a phone',
     async (name, ready) => {
       const { page } = await open(name)
       await ready(page).first().waitFor()

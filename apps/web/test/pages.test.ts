@@ -41,7 +41,7 @@ const answerIsInSight = (page: Page) =>
 
 describe('every page', () => {
   it.each(READY)(
-    'T-61 %s is accessible and calm in both colours, on a desktop and on a phone',
+    'T-61 %s is accessible and logs no errors in both colours, on a desktop and on a phone',
     async (name, path, ready) => {
       const { page } = await visit(site, path)
       await ready(page)

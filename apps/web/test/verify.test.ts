@@ -413,7 +413,7 @@ describe('the verify page', () => {
     expect(problems).toEqual([])
   })
 
-  it('T-61 does not move what is in sight when a bundle cannot be fetched', async () => {
+  it('T-61 does not move visible parts of the page when a bundle cannot be fetched', async () => {
     const { page } = await visit(site, `/verify/rcpt_${'0'.repeat(32)}`)
     await verdict(page, 'The bundle could not be fetched')
     expect(await layoutShift(page)).toBeLessThan(0.02)

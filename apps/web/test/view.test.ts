@@ -73,7 +73,7 @@ const playable = (page: Page, element: 'audio' | 'video') =>
     .toBeGreaterThanOrEqual(1)
 
 describe('the viewer', () => {
-  it.each(KINDS)('ADD-19 T-61 shows %s, accessible and calm', async (name, filename, ready) => {
+  it.each(KINDS)('ADD-19 T-61 shows %s, accessibly and without errors', async (name, filename, ready) => {
     const { page } = await visit(site, viewPath(filename))
     await ready(page)
     await proven(page)
@@ -243,7 +243,7 @@ describe('a file that cannot be shown', () => {
     ['taken-down', 'This file was taken down', refused(451, 'LOCKER_TAKEN_DOWN')],
     ['frozen', 'This locker is frozen', refused(423, 'LOCKER_FROZEN')],
     ['offline', 'The gateway did not answer', (route) => route.abort()],
-  ])('ADD-19 %s', async (name, title, answer) => {
+  ])('ADD-19 explains why it cannot be shown (%s)', async (name, title, answer) => {
     const { page } = await visit(site, viewPath('missing.txt'), undefined, (page) => page.route('**/v1/r/**', answer))
     await page.getByText(title).waitFor()
     await expectAccessible(page, `view-${name}`)

@@ -12,7 +12,7 @@ import { startProcess } from '../src/start-process.ts'
 import { writable } from '../src/writable.ts'
 
 it.each(['sqlite', 'postgres'] as const)(
-  'a fresh database (%s) is migrated by a copy, even when several gateways start at once, and left alone when it has tables',
+  'a fresh database (%s) is migrated by a copy, even when several gateways start together, and left alone when it has tables',
   async (dialect) => {
     let applied = 0
     const migrations: Migrations = {

@@ -54,7 +54,7 @@ const records: Record<string, AttestationFacts | null> = {
 }
 
 describe('verification facts', () => {
-  it.each(vectors.verification_facts.cases)('VER-04 VER-08 $given', ({ given, facts, verified }) => {
+  it.each(vectors.verification_facts.cases)('VER-04 VER-08 have the expected values for the record "$given"', ({ given, facts, verified }) => {
     const record = records[given]
     if (record === undefined) throw new Error(`no record built for "${given}"`)
     expect(verificationFacts(record, own)).toEqual(facts)

@@ -18,7 +18,7 @@ interface ShareOptions {
 export function add(program: Command, open: Open): void {
   program
     .command('share')
-    .description('make an address that gives a file or folder to anyone who has it')
+    .description('make an address that opens a file or folder for anyone who has it')
     .argument('<path>', 'a file of the locker, or a folder with its final /')
     .option('--expires <time>', 'how long it works: 12h, 30d, or never; 7d by default', expiryIn)
     .option('--label <text>', 'a note for yourself, which `svc shares` shows')

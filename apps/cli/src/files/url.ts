@@ -19,7 +19,7 @@ interface UrlOptions {
 export function add(program: Command, open: Open): void {
   program
     .command('url')
-    .description('make a temporary link that gives a file to anyone who has it, for at most a day')
+    .description('make a temporary link that opens a file for anyone who has it, for at most a day')
     .argument('<name>', 'a file of the locker')
     .option('--ttl <minutes>', 'how long it works: 1 to 1440; 30 by default', minutes)
     .option('--public', 'use the public link, which opens every file of the locker until it is rotated or closed')

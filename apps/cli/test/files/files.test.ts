@@ -88,7 +88,7 @@ describe('collecting files to upload', () => {
     expect(await namesOf([join(folder, 'b.txt')], { as: 'c.txt', to: 'x' })).toEqual(['x/c.txt'])
   })
 
-  it('fails for the whole set if the gateway would reject any name', async () => {
+  it('fails for all files if the gateway would reject any of their names', async () => {
     await files('ok', '.hidden', 'a:b', 'c\\d')
     await expect(collect([folder], {})).rejects.toMatchObject({
       name: 'UsageError',

@@ -140,7 +140,7 @@ describe('put, ls, get', () => {
       })
   })
 
-  it('get -o is a file if one file is asked for, and a folder otherwise', async () => {
+  it('get -o is a file if a single file is named, and a folder otherwise', async () => {
     const get = (...args: string[]) => home.svc(['get', ...args])
     const copy = path('new', '.copy')
     expect(await get('a.txt', '-o', copy)).toMatchObject({ exitCode: 0, stdout: `✓ a.txt → ${copy}\n` })

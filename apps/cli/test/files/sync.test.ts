@@ -55,7 +55,7 @@ describe('svc sync to the locker', () => {
     expect(proxy.seen.map(({ method }) => method)).toEqual(['GET'])
   })
 
-  it('ADD-23 skips system files and what .svcignore lists, both ways, and says how many', async () => {
+  it('ADD-23 skips system files and what .svcignore lists, both ways, and reports how many', async () => {
     await write({ a: '1', 'b.tmp': '2', '.DS_Store': '', 'sub/._c': '', 'sub/c': '3', '.svcignore': '*.tmp\n' })
     const { stderr } = await ok('sync', work(), ':')
     expect(stderr).toContain('2 system files skipped (.DS_Store, Thumbs.db, desktop.ini, ._*)')
@@ -274,7 +274,7 @@ describe('svc mv', () => {
     [['d'], 'f', { 'd/x': 'f/d/x', 'd/y/z': 'f/d/y/z' }],
     [['a', 'd/y'], 'new', { a: 'new/a', 'd/y/z': 'new/y/z' }],
     [['d/'], 'a/b', { 'd/x': 'a/b/x', 'd/y/z': 'a/b/y/z' }],
-  ])('%j to %j', (sources, target, expected) => {
+  ])('moves %j to %j', (sources, target, expected) => {
     const renames = planRenames(ENTRIES, sources, target)
     expect(Object.fromEntries(renames.map(({ filename, newFilename }) => [filename, newFilename]))).toEqual(expected)
   })
@@ -283,7 +283,7 @@ describe('svc mv', () => {
     [['d'], 'd/e'],
     [['a'], 'a'],
     [['f/1', 'g/1'], 'x'],
-  ])('%j to %j is rejected', (sources, target) => {
+  ])('rejects a move of %j to %j', (sources, target) => {
     expect(() => planRenames(ENTRIES, sources, target)).toThrow(/the same folder|both/)
   })
 })

@@ -133,7 +133,7 @@ test.each([
     (lines: string[]) => lines.toSpliced(-3, 1),
     'was written on blocks that this version does not make',
   ],
-])('an EVM chain refuses a journal %s, says what to do, and does not change the file', async (_, change, message) => {
+])('an EVM chain refuses a journal %s without changing it, and suggests what to do', async (_, change, message) => {
   await session(async (client) => {
     await client.sendTransaction({ to, value: 5n })
     await client.sendTransaction({ to, value: 6n })

@@ -209,7 +209,7 @@ it('a purchase succeeds with a node that sometimes does not answer', async () =>
   await shaky.stop()
 })
 
-describe('the client refuses', () => {
+describe('buy with false answers', () => {
   const forger = ed25519Signer(new Uint8Array(32).fill(9))
   const signed = (receipt: SignedReceipt) => signReceipt(receipt, statementSigner(market.gateway.context))
 
@@ -224,7 +224,7 @@ describe('the client refuses', () => {
     ],
     ['is for fewer units', (receipt) => signed({ ...receipt, units: 0 })],
     ['is for another amount', (receipt) => signed({ ...receipt, paid_raw: '1' })],
-  ])('a receipt that %s, and the payment stays in the journal', async (_, change) => {
+  ])('refuses a receipt that %s, and keeps the payment in the journal', async (_, change) => {
     const journal = memoryJournal()
     const intent = `order ${++count}`
     market.proxy.always(/confirm/, {
@@ -245,7 +245,7 @@ describe('the client refuses', () => {
     ['has an id that is not derived from the receipt', { space: { locker_id: 'locker_000000000000' } }],
     ['belongs to another owner', { owner: toBase58(forger.publicKey) }],
     ['belongs to another receipt', { receipt_id: 'rcpt_0' }],
-  ])('a locker that %s', async (_, change) => {
+  ])('refuses a locker that %s', async (_, change) => {
     market.proxy.plan(/signed_provision/, { lie: (manifest) => ({ ...manifest, ...change }) })
     await expect(buy(market.solana())).rejects.toMatchObject({ money: 'moved', cause: { name: 'UntrueAnswer' } })
   })
