@@ -211,7 +211,7 @@ it('T-09 ADD-61 a hostile name or content is shown as text, runs nothing and req
   expectNoErrors(page)
 })
 
-it('T-61 ADD-61 the page sends no referrer, is not indexed, and allows nothing from elsewhere', async () => {
+it('T-61 ADD-61 the page sends no referrer, is not indexed, and loads nothing from other hosts', async () => {
   const { path } = await share('trip/')
   const { headers } = await fetch(site.url + path, { headers: { accept: 'text/html' } })
   expect(headers.get('referrer-policy')).toBe('no-referrer')

@@ -2,12 +2,12 @@
 
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
 
-/** Made before the tests of the file or block, and ended after them. */
+/** Created before the tests of the file or block, and closed after them. */
 export function forAllTests<T extends object>(make: () => Promise<T>): T {
   return madeBy(make, beforeAll, afterAll)
 }
 
-/** Made anew before each test, and ended after it. */
+/** Created before each test, and closed after it. */
 export function forEachTest<T extends object>(make: () => Promise<T>): T {
   return madeBy(make, beforeEach, afterEach)
 }

@@ -167,7 +167,7 @@ async function requireValidOptions(paths: readonly string[], options: VerifyOpti
     throw new UsageError('--dir, --receipt, --find and - work with one bundle only')
   // A mistyped order of arguments must not overwrite evidence.
   if (report !== undefined && !/\.html?$/i.test(report))
-    throw new UsageError('the name of the --report must end in .html')
+    throw new UsageError('the filename of --report must end in .html')
 }
 
 async function judge(

@@ -29,7 +29,11 @@ export function add(program: Command, open: Open): void {
     .command('get')
     .description('download files and check their hashes')
     .argument('[name...]', 'files and folders of the locker; by default all')
-    .option('-o, --out <path>', 'target folder, or the file to write if you name a single one; - is standard output', '.')
+    .option(
+      '-o, --out <path>',
+      'target folder, or the file to write if you name a single one; - is standard output',
+      '.',
+    )
     .option('-f, --overwrite', 'replace existing files that have other content')
     .addOption(new Option('--force', 'same as --overwrite').implies({ overwrite: true }).hideHelp())
     .option('--public', 'read without signing, through the public link; the default without a wallet')

@@ -25,7 +25,7 @@ const startWorker = () => new Worker(trustedWorkerUrl(new URL(workerUrl, import.
 
 export default function Verify({ params }: { params: Readonly<Record<string, string>> }) {
   const checking = useMemo(() => createChecking(createCheckWorker(startWorker)), [])
-  // Before the first paint, so that the page does not change its form at once.
+  // Before the first paint, so that the layout does not jump.
   useLayoutEffect(() => openNamed(checking, params.receipt_id), [params.receipt_id])
   useEffect(() => {
     document.title = `${t.title} · ${frame.name}`
