@@ -200,8 +200,10 @@ describe('external corpora', () => {
   }, async () => {
     const program = new URL('../src/corpora/main.ts', import.meta.url)
     const run = async (...args: string[]) => {
-      const { code, stderr, stdout } = await startProcess(program, { args, env: { CHROMIUM_PATH: '/nonexistent' } })
-        .ended
+      const { code, stderr, stdout } = await startProcess(program, {
+        args,
+        env: { CHROMIUM_PATH: '/nonexistent/chromium' },
+      }).ended
       return { code, said: stderr || stdout.trimEnd().split('\n') }
     }
     const numbers = await folderOf({ 'numbers.txt': '0,0\n3ff8000000000000,1.5\nelse\n' })
