@@ -117,7 +117,7 @@ export function Unfinished({ lockerId, encrypt, isUploading, onContinue }: Inter
 }
 
 /** Matches records and chosen files by the end of the path, independent of the chosen folder. */
-function matched(records: readonly UploadRecord[], chosen: readonly ChosenFile[]): FoundAgain[] {
+function matched(records: readonly UploadRecord[], chosen: readonly ChosenFile[]): RechosenFile[] {
   return chosen.flatMap(({ path, file, handle }) => {
     const isNamed = ({ filename, isEncrypted }: UploadRecord) => {
       const plain = isEncrypted ? filename.replace(/\.age$/, '') : filename
