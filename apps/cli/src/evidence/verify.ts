@@ -264,6 +264,14 @@ async function writeReport(
   const { htmlReport } = await import('./html-report.ts')
   await writeFile(path, htmlReport({ ...content, now: host.now() }))
   output.note(`\nReport: ${path}`)
+  if (content.judged.some(namesReceipt)) output.note(NAMES_RECEIPT)
+}
+
+const NAMES_RECEIPT =
+  'It names the receipt, which opens every file while the public link is open. The report of a redacted bundle opens nothing.'
+
+function namesReceipt({ verification }: Judged): boolean {
+  return !verification.refused && verification.receiptId !== null
 }
 
 /** Streams a bundle from disk or standard input, because it may be large. */

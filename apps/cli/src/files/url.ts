@@ -8,6 +8,7 @@ import { durationText } from '../output/quantities.ts'
 import { shown } from '../output/shown.ts'
 import type { Open, Session } from '../session.ts'
 import type { NamedLocker } from '../setup/known-lockers.ts'
+import { rejectFolder } from './folder-error.ts'
 
 interface UrlOptions {
   /** Minutes. */
@@ -80,10 +81,13 @@ async function byShortUrl(
   const client = await session.lockerClient(locker)
   const body = { filenames: [filename], ...(ttl !== undefined && { ttl_min: ttl }) }
   const params = { locker_id: locker.locker_id }
-  const { urls, urls_expire_in_sec } = (await client.call(fileUrls, { params, body, signal: session.host.signal })).body
+  const { signal } = session.host
+  const { urls, urls_expire_in_sec } = (await client.call(fileUrls, { params, body, signal })).body
   const [found] = urls
-  if (!found)
+  if (!found) {
+    await rejectFolder({ client, locker, signal }, filename, (folder) => `\`svc share ${folder}\` shares all its files`)
     throw new Failure(`the locker has no ${filename}, or its upload is not finished`, '`svc ls` lists its files')
+  }
   const about = `It works for ${durationText(urls_expire_in_sec)}.`
   return { url: found.download_url, expires_in_sec: urls_expire_in_sec, about }
 }

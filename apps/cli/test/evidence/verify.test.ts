@@ -229,7 +229,7 @@ describe('svc verify', () => {
     expect(stdout).toMatch(/^✓ signature_valid$/m)
     expect(stdout).toMatch(/^✓ key_pinned$/m)
     expect(stdout).toMatch(/^– files_match +not checked: no files were given$/m)
-    expect(stdout).toMatch(/^– anchor_finalized +not checked: no node was asked$/m)
+    expect(stdout).toMatch(/^– anchor_tx_succeeded, .*, anchor_finalized, \w+ +not checked: no node was asked$/m)
     expect(stdout).toContain(`signed by  ${statementKey}, pinned`)
     expect(stdout).toContain('trusted    given by --keys')
   })
@@ -324,10 +324,15 @@ describe('svc verify', () => {
       verify([pack(file), '--keys', `${pinned_keys}`, '--find', ...found])
 
     it('shows the names under which files of any name are listed', async () => {
-      const folder = await home.write('find', { renamed: content, other: 'other' })
+      const folder = await home.write('find', { renamed: content, again: content, other: 'other' })
       const found = await find('v2.json', join(folder, 'renamed'))
-      expect(found).toMatchObject({ exitCode: 0, stdout: includes(/^VERIFIED: [^\n]*\n\n✓ \S*renamed is listed as /) })
+      expect(found).toMatchObject({
+        exitCode: 0,
+        stdout: includes(/^VERIFIED: \S*renamed is listed as [^\n]*, signed by [^\n]*\n\n✓ \S*renamed is listed as /),
+      })
       expect(found.stdout).toContain(name)
+      const both = await find('v2.json', join(folder, 'renamed'), join(folder, 'again'))
+      expect(both.stdout).toMatch(/^VERIFIED: 2 files are listed, signed by /)
       const missing = await find('v2.json', join(folder, 'renamed'), join(folder, 'other'))
       expect(missing).toMatchObject(exits(3, 'other is not listed'))
       expect(missing.stdout).toMatch(/^FAILED: \S*other is not listed\n\n✓ [^\n]*\n✗ \S*other is not listed\n/)
@@ -351,9 +356,20 @@ describe('svc verify', () => {
   describe('--report', () => {
     const reportOf = async (...args: string[]) => {
       const file = home.path('report.html')
-      const { exitCode } = await verify([...args, '--report', file])
-      return { exitCode, report: await readFile(file, 'utf8') }
+      const { exitCode, stderr } = await verify([...args, '--report', file])
+      return { exitCode, stderr, report: await readFile(file, 'utf8') }
     }
+
+    it('T-49 warns that a report names the receipt, unless the bundle is redacted', async () => {
+      const { stderr, report } = await reportOf(pack('v2.json'))
+      expect(report).toMatch(/rcpt_/)
+      expect(stderr).toContain('It names the receipt, which opens every file while the public link is open.')
+      const redacted = await reportOf(pack('redacted-chosen.json'))
+      expect([redacted.report, redacted.stderr]).toEqual([
+        expect.not.stringContaining('rcpt_'),
+        expect.not.stringContaining('names the receipt'),
+      ])
+    })
 
     it('writes the verdict, the statement, the keys, the transaction and the facts', async () => {
       const { given } = CASES.find(({ file }) => file === 'redacted-anchored.json')!

@@ -199,6 +199,7 @@ describe('url, share and link', () => {
     const lasting = (await ok('url', 'sub/ü b.md', '--public')).stdout.trim()
     expect(await (await fetch(lasting)).text()).toBe('# b')
     expect(await home.svc(['url', 'nothing'])).toMatchObject({ exitCode: 1 })
+    expect(await home.svc(['url', 'sub'])).toMatchObject(exits(1, 'svc share sub/'))
   })
 
   it('SHORT-01 share makes a temporary link for times below an hour, also as a QR code', async () => {

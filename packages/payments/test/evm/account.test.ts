@@ -57,6 +57,14 @@ describe('an account', () => {
     })
   })
 
+  it('counts what a transaction pays to its cost', async () => {
+    const account = chain.open(await chain.fundedKey())
+    const all = { ...call, value: await account.balance() }
+    await expect(account.costs(all)).rejects.toMatchObject({ why: 'unfunded' })
+    const one = await account.sign({ ...call, value: 1n, ...(await account.costs({ ...call, value: 1n })) })
+    expect(parseTransaction(one.raw).value).toBe(1n)
+  })
+
   it('distinguishes a contract that rejects a call from a node that does not answer', async () => {
     const account = chain.open(await chain.fundedKey())
     const refused = account.costs({ to: MULTICALL3.address, data: '0xffffffff' })

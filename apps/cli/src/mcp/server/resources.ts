@@ -107,8 +107,8 @@ limits the user must raise SVC_MCP_MAX_USD and SVC_MCP_MAX_USD_PER_DAY to that a
 ## Files
 
 ${files}
-Anyone who knows the receipt id and the name of a file can read it, and the evidence of an attested locker lists all
-names. \`get_link\` gives a temporary link for 24 hours, which names neither.
+Anyone who knows the receipt id and the name of a file can read it while the public link is open, and the evidence of an
+attested locker lists all names. \`get_link\` gives a link that opens one file for 24 hours and does not name the receipt.
 
 ## Words
 

@@ -20,6 +20,7 @@ export type JournalEntry = { collection: string } & (
   | { put: Document; body: string | null }
   | { remove: unknown }
   | { index: Document }
+  | { drop: true }
 )
 
 export interface Journal {

@@ -1,6 +1,5 @@
 import type { Body } from '@svc/api/endpoint'
 import { DEFAULT_SHARE_HOURS, type createShare as endpoint, MAX_SHARES, type Share } from '@svc/api/shares'
-import { toHex } from '@svc/protocol/bytes'
 import { filenameProblem } from '@svc/protocol/filename'
 import { ServiceError, ValidationError } from '@svc/service/service-error'
 import type { LockerCaller } from '../../../auth/callers.ts'
@@ -17,7 +16,6 @@ import { grantTo, isGranted } from '../../../lockers/access.ts'
 import { lockLocker } from '../../../lockers/store.ts'
 import { isFolder, isLive, namesLocker } from './find-share.ts'
 import { shownShare } from './list-shares.ts'
-import { SEED_BYTES } from './share-ids.ts'
 import { deleteShares, insertShare, sharesOfLocker } from './store.ts'
 
 const HOUR_SECONDS = 3600
@@ -39,7 +37,7 @@ export async function createShare(
     if (!isGranted(locker, grant)) throw keyRemoved()
     if ((await keepLive(tx, locker, now)) >= MAX_SHARES) throw tooMany()
     const row: ShareTable = {
-      seed: toHex(context.randomBytes(SEED_BYTES)),
+      seed: context.shareIds.newSeed(context.randomBytes),
       locker_id,
       path,
       label: label ?? null,

@@ -31,6 +31,9 @@ it('ADD-44 finds the bucket of the key and no other', async () => {
   const { name } = await instance.bucket()
   for (const other of [name, 'locker_none'])
     expect(await bucket.send('HEAD', '', { target: `/s3/${other}` })).toMatchObject({ status: 403 })
+  // Most clients print the message, and not the hint.
+  const { status, text } = await bucket.send('GET', '', { target: '/s3/photos' })
+  expect([status, text]).toEqual([403, expect.stringContaining(`<Message>this access key opens only ${Bucket}`)])
 })
 
 it('ADD-44 accepts the creation of the existing bucket, even with a read-only key', async () => {
