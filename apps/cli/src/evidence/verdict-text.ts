@@ -46,7 +46,7 @@ function filesPart({ verification: { counted: found, redacted, facts }, names, f
   if (lookedUp.length > 0 && !isCompared) return listedPart(lookedUp)
   if (redacted?.redaction === 'chosen_files')
     return `${namesText(names, found.files)} (${redacted.shown} of ${counted(redacted.total ?? 0, 'file')})${matching}`
-  if (isFolderMatched) return files + matching
+  if (isCompared) return files + matching
   return redacted ? `${files} without names` : `list of ${files}`
 }
 

@@ -6,7 +6,7 @@ import { timeText } from '../output/quantities.ts'
 import { shown } from '../output/shown.ts'
 import type { Open, Session } from '../session.ts'
 import { rejectFolder } from './folder-error.ts'
-import { noteEncrypted, printUrl } from './url.ts'
+import { printUrl, warnIfEncrypted } from './url.ts'
 
 interface ShareOptions {
   /** Minutes. Infinity: the share does not expire. */
@@ -61,7 +61,7 @@ async function share(session: Session, path: string, { expires, label, qr }: Sha
   if (qr) output.note(`\n${(await import('../output/qr.ts')).qrText(url)}\n`)
   const until = made.expires_at === null ? 'does not expire' : `works until ${timeText(made.expires_at)}`
   output.note(`It ${until}; \`svc shares end ${made.id}${session.lockerOption}\` ends it earlier.`)
-  noteEncrypted(output, path)
+  warnIfEncrypted(output, path)
 }
 
 function secondsOf({ created_at, expires_at }: Share): number | null {
