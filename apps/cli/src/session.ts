@@ -84,7 +84,7 @@ export async function openSession(host: Host, options: GlobalOptions): Promise<S
     const key = all.find(({ address }) => address === owner) ?? all[0]
     if (key) return key
     throw new UsageError(
-      'this needs a wallet',
+      'this command needs a wallet',
       '`svc wallet new` creates a wallet; --wallet FILE, SVC_WALLET, SVC_EVM_KEY or `svc config set wallet FILE` names an existing one',
     )
   }

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
-import { takingMigrations } from '@svc/devnet/taking-migrations'
+import { destructiveMigrations } from '@svc/devnet/destructive-migrations'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { readConfig } from '../src/config.ts'
 import { migrations } from '../src/db/migrations.ts'
@@ -46,5 +46,5 @@ it('CFG-01 every setting is read, and the example contains its default', () => {
 })
 
 it('ADD-31 no migration removes anything', async () => {
-  expect(await takingMigrations(migrations)).toEqual([])
+  expect(await destructiveMigrations(migrations)).toEqual([])
 })

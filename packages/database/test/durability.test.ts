@@ -16,7 +16,7 @@ it('SQLite loses no acknowledged transaction and stores no half transaction when
   let next = 0
   for (const acknowledgedBeforeKill of [1, 100, 500]) {
     const writer = startProcess(writeUntilKilled, { args: [url, `${next}`] })
-    await writer.said(new RegExp(`^${next + acknowledgedBeforeKill - 1}$`))
+    await writer.waitForLine(new RegExp(`^${next + acknowledgedBeforeKill - 1}$`))
     const { stdout } = await writer.kill()
     const lastAcknowledged = Number(stdout.trimEnd().split('\n').at(-1))
 

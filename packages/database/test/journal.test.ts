@@ -135,7 +135,7 @@ it('ADD-29 an entry that a full disk truncated damages no other entry', async ()
   const program = fileURLToPath(new URL('./programs/fill-journal.ts', import.meta.url))
   // No file may have more than a kibibyte: writing fails in the middle of a line.
   const args = ['-c', 'ulimit -f 1; exec "$@"', 'bash', process.execPath, program, place.folder, '60']
-  const [failures] = await startProcess('bash', { args }).said(/^\d+$/)
+  const [failures] = await startProcess('bash', { args }).waitForLine(/^\d+$/)
   expect(Number(failures)).toBeGreaterThan(1)
   expect(new Set((await read()).found)).toEqual(new Set(Array.from({ length: 60 }, (_, i) => `entry ${i + 1}`)))
 })
@@ -143,7 +143,7 @@ it('ADD-29 an entry that a full disk truncated damages no other entry', async ()
 it('ADD-29 T-37 the journal keeps a file that a full disk truncated, because other processes may have read a part of it', async () => {
   const program = fileURLToPath(new URL('./programs/fill-journal.ts', import.meta.url))
   const args = ['-c', 'ulimit -f 1; exec "$@"', 'bash', process.execPath, program, place.folder, '1', 'together']
-  await startProcess('bash', { args }).said(/^1$/)
+  await startProcess('bash', { args }).waitForLine(/^1$/)
   expect((await read()).found).toEqual(expect.arrayContaining(['together 1', 'entry 1']))
 })
 
@@ -158,7 +158,7 @@ it('ADD-29 the journal names a folder that it cannot write', async () => {
 it('T-37 a second gateway on another copy of the database does not start while the first runs', async () => {
   const program = new URL('./programs/hold-journal.ts', import.meta.url)
   const holder = startProcess(program, { args: [place.folder, 'one copy'] })
-  await holder.said(/written/)
+  await holder.waitForLine(/written/)
 
   await expect(open('another copy')).rejects.toThrow(`in use by process ${holder.pid} on`)
   const sharing = await open('one copy')

@@ -20,7 +20,7 @@ interface UrlOptions {
 export function add(program: Command, open: Open): void {
   program
     .command('url')
-    .description('make a temporary link that gives a file to anyone who has it, for at most a day')
+    .description('make a temporary link that opens a file for anyone who has it, for at most a day')
     .argument('<name>', 'a file of the locker')
     .option('--ttl <minutes>', 'how long it works: 1 to 1440; 30 by default', minutes)
     .option('--public', 'use the public link, which opens every file of the locker until it is rotated or closed')
@@ -43,10 +43,10 @@ export async function printUrl(session: Session, filename: string, options: UrlO
   output.result({ filename, url, expires_in_sec }, () => shown(url))
   if (options.qr) output.note(`\n${(await import('../output/qr.ts')).qrText(url)}\n`)
   output.note(about)
-  noteEncrypted(output, filename)
+  warnIfEncrypted(output, filename)
 }
 
-export function noteEncrypted(output: Output, filename: string): void {
+export function warnIfEncrypted(output: Output, filename: string): void {
   if (filename.endsWith(ENCRYPTED_ENDING)) output.note('The file is encrypted: readers also need the key.')
 }
 

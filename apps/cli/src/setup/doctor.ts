@@ -41,9 +41,9 @@ async function examine(session: Session): Promise<void> {
   const index = await examineGateway(session, findings)
   if (index) findings.push(await examineKeys(session))
   findings.push(...(await examineWallets(session, index)))
-  const isWell = findings.every(({ state }) => state !== 'failed')
-  output.result({ ok: isWell, findings }, () => findings.map((finding) => line(session, finding)).join('\n'))
-  if (!isWell) throw new Failure('not everything is ready', 'see the lines marked with ✗')
+  const isReady = findings.every(({ state }) => state !== 'failed')
+  output.result({ ok: isReady, findings }, () => findings.map((finding) => line(session, finding)).join('\n'))
+  if (!isReady) throw new Failure('not everything is ready', 'see the lines marked with ✗')
 }
 
 function line({ output: { style } }: Session, { check, state, text, next }: Finding): string {

@@ -176,7 +176,7 @@ describe('the first line of svc verify', () => {
     expect(await verify([file, '--keys', file])).toMatchObject(exits(2, 'schema is not'))
   })
 
-  it('CLI-04 EVID-11 covers several bundles at once', async () => {
+  it('CLI-04 EVID-11 covers several bundles together', async () => {
     const lineOf = async (what: string) => {
       const { files, given } = CHAINS.find((chain) => chain.what === what)!
       return firstLine(await verify([...files.map(pack), ...(await optionsFor(given))]))
@@ -299,7 +299,7 @@ describe('svc verify', () => {
     expect(await countsWith(...excluded)).toMatchObject({ extra: 1 })
   })
 
-  it('CLI-02 skips system files of the folder, and says how many', async () => {
+  it('CLI-02 skips system files of the folder, and reports how many', async () => {
     const { files } = CASES.find(({ given, file }) => file === 'v2.json' && given.files)!.given
     const folder = await home.write('system', { ...files, '.DS_Store': '', 'sub/._x': '' })
     const { stdout, stderr, exitCode } = await verify([pack('v2.json'), '--dir', folder])
@@ -385,7 +385,7 @@ describe('svc verify', () => {
     })
 
     it.each(['v2-hostile-names.json', 'redacted-chosen.json', 'v1.json', 'redacted-twice.json', 'anchor-memo.json'])(
-      'of %s has no scripts, no links and no unescaped text',
+      'the report on %s has no scripts, no links and no unescaped text',
       async (file) => {
         const hostile = `<img src=x onerror="alert(1)">'&`
         const folder = await home.write('hostile', { [hostile]: '' })

@@ -80,11 +80,11 @@ export async function startAnchorTestbed(): Promise<AnchorTestbed> {
     async openProcess(given, ...tasks) {
       const PORT = String(await freePort())
       const own = { SVC_MODE: 'development', HOST: '127.0.0.1', PORT, DATA_DIR: join(folder, PORT), RUN_JOBS: 'false' }
-      const { said, kill } = startProcess(new URL('./programs/gateway-at.ts', import.meta.url), {
+      const { waitForLine, kill } = startProcess(new URL('./programs/gateway-at.ts', import.meta.url), {
         args: [String(clock.now()), ...tasks],
         env: { ...variables, ...given, ...own, LOCAL_PROVIDERS: 'gcs' },
       })
-      const [url] = await said(/^http\S+$/)
+      const [url] = await waitForLine(/^http\S+$/)
       return { instance: testGatewayOf({ url }, clock), kill }
     },
     hold(method, options) {

@@ -4,7 +4,7 @@
 import { anchorMemo, anchorPayload } from '@svc/protocol/anchor'
 import type { EvidenceEnvelope } from '@svc/protocol/evidence'
 import { logAnchorMemo, logAnchorPayload } from '@svc/protocol/transparency/anchor'
-import { findTransaction, hasCanonicalBytes, publishes, txSucceeded } from '@svc/verifier/anchor-transaction'
+import { findTransaction, hasCanonicalBytes, hasMemo, txSucceeded } from '@svc/verifier/anchor-transaction'
 import { readStatementBody } from '@svc/verifier/envelope-facts'
 import type { Rpc } from '@svc/verifier/rpc'
 import { isObject, type JsonObject } from '@svc/verifier/untrusted'
@@ -125,9 +125,7 @@ async function publicationOf(anchor: JsonObject, memo: Uint8Array, rpc: Rpc | nu
   if ('notFound' in answer) return 'missing'
   const success = txSucceeded(answer.found)
   if (success.value !== 'passed') return { wrong: success.why }
-  return publishes(answer.found, memo)
-    ? 'published'
-    : { wrong: 'the transaction of its anchor publishes something else' }
+  return hasMemo(answer.found, memo) ? 'published' : { wrong: 'the transaction of its anchor publishes something else' }
 }
 
 function wrongAnchor(origin: string, anchor: JsonObject, message: string, evidence: string[]): NewAlarm {

@@ -7,7 +7,7 @@ import { KEY_ENDORSEMENT_SCHEMA, KEY_REVOCATION_SCHEMA } from '@svc/protocol/nam
 import { testKey } from '@svc/protocol/test/transparency/keys'
 import { readCheckpoint } from '@svc/protocol/transparency/checkpoint'
 import { isSignedBy } from '@svc/protocol/transparency/note'
-import { proves, readProof } from '@svc/protocol/transparency/proof'
+import { isProvenEntry, readProof } from '@svc/protocol/transparency/proof'
 import { prefixRoots } from '@svc/protocol/transparency/tree'
 import { expect, it } from 'vitest'
 import { checkAlarm } from '../../src/monitor/check-alarm.ts'
@@ -314,5 +314,5 @@ function expectProof({ key, entries }: TestGateway, text: string, index: number)
   if (typeof proof === 'string') throw new Error(proof)
   expect(proof.index).toBe(index)
   expect(isSignedBy(proof.checkpoint.note, key)).toBe(true)
-  expect(proves(proof, Buffer.from(entries[index]!.digest, 'hex'))).toBe(true)
+  expect(isProvenEntry(proof, Buffer.from(entries[index]!.digest, 'hex'))).toBe(true)
 }

@@ -71,8 +71,8 @@ function program(name: string): URL {
 
 async function writeUntilKilled(folder: string, acknowledgedBeforeKill: number) {
   const writer = startProcess(program('write-until-killed'), { args: [folder] })
-  for (let i = 0; i < 4; i++) await writer.said(/^\w+\?$/)
-  for (let i = 0; i < acknowledgedBeforeKill; i++) await writer.said(/^\w+$/)
+  for (let i = 0; i < 4; i++) await writer.waitForLine(/^\w+\?$/)
+  for (let i = 0; i < acknowledgedBeforeKill; i++) await writer.waitForLine(/^\w+$/)
   const { stdout } = await writer.kill()
   const lines = stdout.trimEnd().split('\n')
   const endless = lines.filter((line) => line.endsWith('?'))

@@ -54,7 +54,7 @@ export const TOPICS: Record<string, string> = {
 export const AGAIN = 'it is safe to repeat the same call with the same arguments: nothing is paid twice'
 
 /** No advice leads to a payment that was not begun: a model can spend money. */
-export const CODES_HERE = {
+export const SERVER_CODES = {
   not_paid: {
     means: 'The purchase failed before any money moved.',
     next: 'read why, and tell the user; the same call with the same intent tries again',
@@ -126,4 +126,4 @@ export const CODES_HERE = {
 } as const satisfies Record<string, { means: string; next: string }>
 
 /** The codes of errors that this server finds itself. */
-export type CodeHere = keyof typeof CODES_HERE
+export type ServerCode = keyof typeof SERVER_CODES

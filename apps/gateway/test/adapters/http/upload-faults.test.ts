@@ -102,7 +102,7 @@ it('GEN-11 T-139 a full disk answers 503 without storage details, leaves nothing
       RUN_JOBS: 'false',
     },
   })
-  await gateway.said(/gateway started/)
+  await gateway.waitForLine(/gateway started/)
 
   instance.clock.advance(Math.ceil((Date.now() - instance.clock.now()) / 1000))
   const { upload, download } = await createFile(instance, locker, 'large.bin', { ttl_min: 1440 })

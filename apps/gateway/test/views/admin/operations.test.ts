@@ -395,7 +395,7 @@ forEachDatabase('sales and lockers', (database) => {
   })
 })
 
-forEachDatabase('the audit log', (database) => {
+forEachDatabase('the audit trail', (database) => {
   openShop(database)
 
   it('T-26 rejects every change, and the hash chain reveals a change made around that', async () => {

@@ -112,7 +112,7 @@ export const texts = {
     addressHint: 'Ed25519, base58: the address of a Solana wallet, or what “svc whoami” shows.',
     notKey: 'This is not an Ed25519 public key in base58. An EVM address can own a locker, but cannot be an operator.',
     isOwner: 'The owner can already do everything.',
-    addAction: 'Add them',
+    addAction: 'Add the operator',
     added: 'Added',
     remove: 'Remove',
     removeTitle: 'Remove this operator?',
@@ -144,10 +144,10 @@ export const texts = {
       rotate: 'Replace the id',
       rotateTitle: 'Replace the link id?',
       rotateText:
-        'Links with the old id stop working immediately and permanently. Shares, and temporary links already handed out, work until they end, and the evidence stays public under the receipt id.',
+        'Links with the old id stop working immediately and permanently. Shares, and temporary links already handed out, work until they expire, and the evidence stays public under the receipt id.',
       closeTitle: 'Close the public link?',
       closeText:
-        'The link stops working immediately. Shares, and temporary links already handed out, work until they end, and evidence already published stays public.',
+        'The link stops working immediately. Shares, and temporary links already handed out, work until they expire, and evidence already published stays public.',
       changed: 'Changed',
     },
   },

@@ -1,4 +1,4 @@
-// Keeps the documents between starts. A large document has a file of its own, to save memory; everything else is in a journal of
+// Keeps the documents between starts. A large document has its own file, to save memory; everything else is in a journal of
 // BSON documents, one per change. All of it is synchronous, so that nothing happens between finding a document and
 // changing it.
 

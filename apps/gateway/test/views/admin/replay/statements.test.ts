@@ -70,7 +70,7 @@ it('T-37 a replay restores no statement over a gap until the gap is accepted', a
   })
 })
 
-it('T-37 a replay restores no statement without its file list, and records accepted losses in the audit log', async () => {
+it('T-37 a replay restores no statement without its file list, and records accepted losses in the audit trail', async () => {
   await state('a', 'b')
   const journal = await copyJournal(instance)
   const second = (await entriesIn(journal)).find(({ document }) => isStatement(2)(document))!
