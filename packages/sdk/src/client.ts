@@ -28,6 +28,7 @@ import { put } from './files/put.ts'
 import { putMany } from './files/put-many.ts'
 import { rename } from './files/rename.ts'
 import {
+  activity,
   addOperator,
   changeAnchoring,
   changePublicLink,
@@ -123,6 +124,7 @@ const gatewayOperations = {
   shares,
   endShare,
   access,
+  activity,
   s3Credentials,
   createS3Key,
   s3Keys,

@@ -85,3 +85,22 @@ describe('svc access', () => {
     expect(await listed()).toEqual([])
   })
 })
+
+describe('svc activity', () => {
+  it('LOCK-18 lists what was done to the locker, newest first, and LOCK-17 its new name', async () => {
+    const made = await share('sub/', '--label', 'for Bob')
+    await home.ok('shares', 'end', made.id)
+    await home.ok('lockers', 'rename', 'photos', 'Pictures 2026')
+    const entries = jsonLines((await home.ok('activity', '--json')).stdout)
+    expect(entries.map(({ what }) => what)).toEqual(expect.arrayContaining(['opened', 'share_created', 'share_ended']))
+    expect(entries.find(({ what }) => what === 'renamed')).toMatchObject({ label: 'Pictures 2026' })
+    const { stdout } = await home.ok('activity', 'Pictures 2026')
+    expect(stdout).toMatch(/^WHEN +WHAT +WHICH +ID +BY\n/)
+    expect(stdout).toMatch(new RegExp(`^20\\S+ \\S+ UTC +share created +sub/, for Bob +${made.id} `, 'm'))
+    expect(await home.svc(['lockers', 'rename', 'Pictures 2026', 'rcpt_x'])).toMatchObject(exits(2, 'cannot be called'))
+    const other = `rcpt_${'1'.repeat(32)}`
+    await home.ok('lockers', 'add', other, '--name', 'other')
+    expect(await home.svc(['lockers', 'rename', 'other', 'Pictures 2026'])).toMatchObject(exits(2, 'another locker'))
+    await home.ok('lockers', 'rm', 'other')
+  })
+})

@@ -24,7 +24,12 @@ export type AccessChange =
   /** The share was ended. */
   | { what: 'share'; locker: string; seed: string }
   /** Release 1.1.0 wrote no status: the link was then closed, or works with a new handle only. */
-  | { what: 'link'; locker: string; status?: { link_closed: number; link_handle: string | null } }
+  | {
+      what: 'link'
+      locker: string
+      status?: { link_closed: number; link_handle: string | null }
+      action?: 'rotate' | 'close' | 'open'
+    }
   /** Null: the restriction was lifted. */
   | { what: 'restriction'; locker: string; restriction: 'frozen' | 'taken_down' | null; notice: string | null }
   /** Whether the statements of the locker are published one by one. */
