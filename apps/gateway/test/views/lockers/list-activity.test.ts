@@ -141,6 +141,17 @@ forEachDatabase('the activity of a locker', (database) => {
     }
   })
 
+  it('LOCK-18 shows changes of the same second in the order in which they were made', async () => {
+    const locker = await instance.locker(ed25519Identity())
+    for (let i = 0; i < 5; i++)
+      for (const action of ['close', 'open', 'rotate'])
+        expectSuccess(await locker.call(['locker:admin'], 'POST', '/public-link', { action }))
+    const { activity } = expectSuccess(await locker.call<Activity>(['locker:admin'], 'GET', '/activity'))
+    const newest = ['public_link_rotated', 'public_link_opened', 'public_link_closed']
+    expect(activity.map(({ what }) => what)).toEqual([...Array.from({ length: 5 }, () => newest).flat(), 'opened'])
+    expect(new Set(activity.map(({ at }) => at)).size).toBe(1)
+  })
+
   it('LOCK-18 OPER-05 an operator cannot read it, and a changed cursor or limit is refused', async () => {
     const locker = await instance.locker(ed25519Identity(), { operators: [operator] })
     const ask = (query: string, who = locker.owner) =>

@@ -15,6 +15,7 @@ import { ProblemNote, useAction } from '../../ui/problems.tsx'
 import { Term } from '../../ui/term.tsx'
 import { TextField } from '../../ui/text-field.tsx'
 import { toast } from '../../ui/toast.tsx'
+import { Activity } from './activity.tsx'
 import { type BrowserKey, browserKeyOf, forgetBrowserKeys, recordLocker } from './browser-key.ts'
 import { RememberChoice } from './choose-mode.tsx'
 import { ProgramKeys } from './program-keys.tsx'
@@ -34,6 +35,7 @@ export function Settings({ session, onSession }: SettingsProps) {
       <ThisBrowser session={session} onSession={onSession} />
       <ProgramKeys session={session} />
       <About session={session} />
+      <Activity session={session} />
     </div>
   )
 }
