@@ -15,6 +15,7 @@ export const ActivityEntry = Type.Object(
       'anchoring_changed',
       'operator_added',
       'operator_removed',
+      'operator_named',
       'share_created',
       'share_ended',
       's3_key_created',
@@ -32,7 +33,7 @@ export const ActivityEntry = Type.Object(
     label: OrNull(
       Type.String({
         description:
-          "The label of a share, the name of an S3 key, the new name of the locker, the new anchoring, or the notice of the gateway's admin.",
+          "The label of a share, the name of an S3 key, the new name of the locker or operator, the new anchoring, or the notice of the gateway's admin.",
       }),
     ),
     path: OrNull(Type.String({ description: 'What a share or an S3 key opens. Null: the whole locker, or unknown.' })),

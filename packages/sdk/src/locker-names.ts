@@ -1,6 +1,6 @@
 // The rules for names that people give to lockers.
 
-export { lockerName, NAME_TAG } from '@svc/api/locker-names'
+export { lockerName, NAME_TAG, operatorName } from '@svc/api/locker-names'
 
 /** A tag has 64 characters, and the prefix is five of them. */
 const NAME = /^[\p{L}\p{N}][\p{L}\p{M}\p{N} ._@+-]{0,58}$/u

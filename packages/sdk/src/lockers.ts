@@ -176,6 +176,18 @@ export async function renameLocker(
   return (await call(context, renameLockerEndpoint, { params: { locker_id }, body: { name }, signal })).body.tags
 }
 
+/** Names an operator, or removes the name. Check names with `nameObjection`. Returns all tags of the locker. */
+export async function nameOperator(
+  context: Context,
+  { locker_id }: Locker,
+  operator: string,
+  name: string | null,
+  signal?: AbortSignal,
+): Promise<string[]> {
+  const body = { name, operator }
+  return (await call(context, renameLockerEndpoint, { params: { locker_id }, body, signal })).body.tags
+}
+
 /** Lists what was done to the locker and what changed who can open it, newest first, page by page. Only for the owner. */
 export async function* activity(
   context: Context,

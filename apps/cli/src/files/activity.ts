@@ -46,6 +46,7 @@ const WHAT: Record<ActivityEntry['what'], string> = {
   anchoring_changed: 'anchoring changed',
   operator_added: 'operator added',
   operator_removed: 'operator removed',
+  operator_named: 'operator named',
   share_created: 'share created',
   share_ended: 'share ended',
   s3_key_created: 'S3 key created',

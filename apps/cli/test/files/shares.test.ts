@@ -87,7 +87,7 @@ describe('svc access', () => {
 })
 
 describe('svc activity', () => {
-  it('LOCK-18 lists what was done to the locker, newest first, and LOCK-17 its new name', async () => {
+  it('LOCK-17 LOCK-18 lists what was done to the locker, newest first, with its new name', async () => {
     const made = await share('sub/', '--label', 'for Bob')
     await home.ok('shares', 'end', made.id)
     await home.ok('lockers', 'rename', 'photos', 'Pictures 2026')
@@ -102,5 +102,17 @@ describe('svc activity', () => {
     await home.ok('lockers', 'add', other, '--name', 'other')
     expect(await home.svc(['lockers', 'rename', 'other', 'Pictures 2026'])).toMatchObject(exits(2, 'another locker'))
     await home.ok('lockers', 'rm', 'other')
+  })
+})
+
+describe('svc operators name', () => {
+  it('OPER-09 names an operator, in the lists of operators and of access', async () => {
+    const key = PLACEHOLDER
+    await home.ok('operators', 'add', key)
+    await home.ok('operators', 'name', key, 'Ada')
+    expect((await home.ok('operators')).stdout).toContain(`${key}  operator Ada\n`)
+    expect((await home.ok('access')).stdout).toMatch(/^operator Ada +everything /m)
+    expect(await home.svc(['operators', 'name', key, '-'])).toMatchObject(exits(2, 'a name has'))
+    await home.ok('operators', 'rm', key)
   })
 })

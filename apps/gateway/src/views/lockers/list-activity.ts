@@ -3,7 +3,7 @@
 
 import type { Activity, ActivityEntry, listActivity as endpoint } from '@svc/api/activity'
 import type { Query } from '@svc/api/endpoint'
-import { lockerName } from '@svc/api/locker-names'
+import { lockerName, operatorName } from '@svc/api/locker-names'
 import { fromBase64Url, fromUtf8, toBase64Url, utf8 } from '@svc/protocol/bytes'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { ValidationError } from '@svc/service/service-error'
@@ -115,7 +115,9 @@ function shownChange(
     case 'anchoring':
       return { what: 'anchoring_changed', label: change.anchoring }
     case 'tags':
-      return { what: 'renamed', label: lockerName(change.tags) }
+      return change.operator === undefined
+        ? { what: 'renamed', label: lockerName(change.tags) }
+        : { what: 'operator_named', id: change.operator, label: operatorName(change.tags, change.operator) }
     default:
       return { what: 'other' }
   }

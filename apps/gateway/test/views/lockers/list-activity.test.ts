@@ -44,6 +44,10 @@ forEachDatabase('the activity of a locker', (database) => {
       () => ({ what: 'operator_added', id: identity }),
       () => admin('POST', '/operators', { pubkey: identity }),
     )
+    await did(
+      () => ({ what: 'operator_named', id: identity, label: 'Ada' }),
+      () => admin('POST', '/name', { name: 'Ada', operator: identity }),
+    )
     let shareId = ''
     await did(
       ({ id }) => ({ what: 'share_created', id, label: 'for Ada', path: 'docs/', by: identity }),

@@ -168,7 +168,7 @@ function About({ session }: { session: LockerSession }) {
   const { value } = session.facts
   const isShown = useSignal(false)
   const { tags, locker_id, receipt_id, owner, provider, network, created_at } = value
-  const others = tags.filter((tag) => !tag.startsWith('name:')).map((tag) => printable(tag, 80))
+  const others = tags.filter((tag) => !/^(name|operator):/.test(tag)).map((tag) => printable(tag, 80))
   return (
     <Card title={t.about}>
       <div class="stack">

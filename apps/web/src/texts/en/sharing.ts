@@ -143,6 +143,7 @@ export const texts = {
       anchoring_changed: 'Anchoring changed',
       operator_added: 'Operator added',
       operator_removed: 'Operator removed',
+      operator_named: 'Operator named',
       share_created: 'Share created',
       share_ended: 'Share ended',
       s3_key_created: 'S3 key created',
