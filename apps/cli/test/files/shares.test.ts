@@ -2,7 +2,7 @@ import type { AccessList } from '@svc/api/access'
 import type { Share } from '@svc/api/shares'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { exits, jsonLines } from '../host.ts'
-import { useLockerHome } from '../locker.ts'
+import { newWallet, useLockerHome } from '../locker.ts'
 
 const home = useLockerHome()
 
@@ -97,7 +97,7 @@ describe('svc activity', () => {
     const { stdout } = await home.ok('activity', 'Pictures 2026')
     expect(stdout).toMatch(/^WHEN +WHAT +WHICH +ID +BY\n/)
     expect(stdout).toMatch(new RegExp(`^20\\S+ \\S+ UTC +share created +sub/, for Bob +${made.id} `, 'm'))
-    expect(await home.svc(['lockers', 'rename', 'Pictures 2026', 'rcpt_x'])).toMatchObject(exits(2, 'cannot be called'))
+    expect(await home.svc(['lockers', 'rename', 'Pictures 2026', 'rcpt_x'])).toMatchObject(exits(2, 'cannot be a name'))
     const other = `rcpt_${'1'.repeat(32)}`
     await home.ok('lockers', 'add', other, '--name', 'other')
     expect(await home.svc(['lockers', 'rename', 'other', 'Pictures 2026'])).toMatchObject(exits(2, 'another locker'))
@@ -107,7 +107,8 @@ describe('svc activity', () => {
 
 describe('svc operators name', () => {
   it('OPER-09 names an operator, in the lists of operators and of access', async () => {
-    const key = PLACEHOLDER
+    const { signer } = await newWallet(home.folder, 'ada.json')
+    const { address: key } = signer
     await home.ok('operators', 'add', key)
     await home.ok('operators', 'name', key, 'Ada')
     expect((await home.ok('operators')).stdout).toContain(`${key}  operator Ada\n`)
