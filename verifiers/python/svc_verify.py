@@ -19,7 +19,6 @@ import hashlib
 import json
 import os
 import re
-import stat
 import sys
 from bisect import bisect_left
 from calendar import timegm
@@ -117,12 +116,15 @@ def from_base64(text):
     return data if base64.b64encode(data).decode() == text else None
 
 
-def unix_time(text):
-    """Seconds of `YYYY-MM-DDTHH:MM:SSZ`; None for anything else, and for days that do not exist."""
-    if not isinstance(text, str) or not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z", text):
+def unix_time(text, decimals=True):
+    """Seconds of `YYYY-MM-DDTHH:MM:SSZ`, where up to nine decimals are cut off; None for anything else, and for days
+    that do not exist."""
+    match = re.fullmatch(r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2})(\.[0-9]{1,9})?Z",
+                         text if isinstance(text, str) else "")
+    if not match or (match[2] and not decimals):
         return None
     try:
-        return timegm(datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").timetuple())
+        return timegm(datetime.strptime(match[1], "%Y-%m-%dT%H:%M:%S").timetuple())
     except ValueError:
         return None
 
@@ -140,7 +142,14 @@ SHORT_ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 SURROGATE = re.compile("[\ud800-\udfff]")
 SURROGATES = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 MAX_LEVELS = 32
+MAX_BYTES = 1 << 30
+MAX_UNITS = 1 << 20  # of UTF-16, besides the entries of the list
+MAX_ENTRY_UNITS = 1 << 16
 CHUNK = 1 << 16
+
+
+def utf16_units(text):
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def unescape(text):
@@ -160,26 +169,57 @@ class Json:
     beyond a double. Numbers are doubles that are integers where they are whole: `1.0` is 1, `-0` is 0."""
 
     def __init__(self, read):
-        self.read = read
+        self.read, self.bytes = read, 0
         self.decoder = codecs.getincrementaldecoder("utf-8")("strict")
         self.buffer, self.at, self.ended, self.dropped = "", 0, False, 0
         self.peeked = None
+        self.in_list, self.list_units, self.entry_start = False, 0, 0
 
     def wrong(self, why):
-        raise Refused("not_strict_json", f"not strict JSON: {why} at character {self.dropped + self.at}")
+        raise Refused("not_strict_json", f"not strict JSON: {why}")
+
+    def units(self):
+        """How much was read, in units of UTF-16."""
+        return self.dropped + utf16_units(self.buffer[:self.at])
 
     def fill(self):
         # Twice as much each time, so that a long string is not searched again for each chunk.
         data = self.read(max(CHUNK, len(self.buffer) - self.at))
         self.ended = not data
+        self.bytes += len(data)
         try:
             text = self.decoder.decode(data, final=self.ended)
         except UnicodeDecodeError:
             self.wrong("bytes that are not UTF-8")
         if self.dropped + len(self.buffer) == 0 and text.startswith("\ufeff"):
             self.wrong("a byte order mark")
-        self.dropped += self.at
+        self.dropped = self.units()
         self.buffer, self.at = self.buffer[self.at:] + text, 0
+        self.check_size()
+
+    def check_size(self):
+        if self.in_list:
+            is_large = self.units() - self.entry_start > MAX_ENTRY_UNITS or len(self.buffer) > MAX_UNITS
+        else:
+            is_large = self.units() - self.list_units > MAX_UNITS or len(self.buffer) > MAX_UNITS + 2 * CHUNK
+        if is_large or self.bytes > MAX_BYTES:
+            raise Refused("too_large", "the text is too large")
+
+    def list_items(self, read_entry):
+        """The entries of the list of a bundle, each of bounded size."""
+        start, self.in_list = self.units(), True
+
+        def read_bounded():
+            self.entry_start = self.dropped + self.at  # about: only a limit depends on it
+            entry = read_entry()
+            if self.dropped + self.at - self.entry_start > MAX_ENTRY_UNITS:
+                raise Refused("too_large", "an entry of the list is too large")
+            return entry
+
+        self.entry_start = start
+        yield from self.items(read_bounded)
+        self.in_list = False
+        self.list_units += self.units() - start
 
     def next(self):
         """The next token as (kind, value); kind is a mark, "value" or "end"."""
@@ -268,6 +308,7 @@ class Json:
     def end(self):
         if self.next()[0] != "end":
             self.wrong("more text after the end")
+        self.check_size()
 
 
 def bytes_reader(data):
@@ -338,13 +379,34 @@ def add(a, b):
     return e * f % P, g * h % P, f * g % P, e * h % P
 
 
-def multiply(scalar, point):
+def double(point):
+    x, y, z, _ = point
+    a, b = x * x % P, y * y % P
+    e, g = a + b - (x + y) * (x + y), a - b
+    f = 2 * z * z + g
+    h = a + b
+    return e * f % P, g * h % P, f * g % P, e * h % P
+
+
+def multiples(point):
+    """0 to 15 times the point."""
+    found = [(0, 1, 1, 0), point]
+    while len(found) < 16:
+        found.append(add(found[-1], point))
+    return found
+
+
+def sum_of_products(scalars, tables):
+    """Adds the products of scalars and points, four bits of all scalars at a time; a table has the multiples of its
+    point."""
     result = (0, 1, 1, 0)
-    while scalar:
-        if scalar & 1:
-            result = add(result, point)
-        point = add(point, point)
-        scalar >>= 1
+    for shift in range(252, -1, -4):
+        for _ in range(4):
+            result = double(result)
+        for scalar, table in zip(scalars, tables):
+            digit = scalar >> shift & 15
+            if digit:
+                result = add(result, table[digit])
     return result
 
 
@@ -354,11 +416,11 @@ def decompress(data):
     sign, y = y >> 255, y & (2**255 - 1)
     if y >= P:
         return None
-    x2 = (y * y - 1) * pow(D * y * y + 1, P - 2, P) % P
-    x = pow(x2, (P + 3) // 8, P)
-    if (x * x - x2) % P:
+    u, v = (y * y - 1) % P, (D * y * y + 1) % P
+    x = u * v**3 * pow(u * v**7, (P - 5) // 8, P) % P
+    if (v * x * x + u) % P == 0:
         x = x * SQRT_M1 % P
-    if (x * x - x2) % P or (x == 0 and sign):
+    if (v * x * x - u) % P or (x == 0 and sign):
         return None
     if x & 1 != sign:
         x = P - x
@@ -373,11 +435,11 @@ def compress(point):
 
 
 def is_small_order(point):
-    x, _, _, _ = multiply(8, point)
-    return x == 0
+    x, y, z, _ = double(double(double(point)))
+    return x == 0 and y == z
 
 
-BASE = decompress((4 * pow(5, P - 2, P) % P).to_bytes(32, "little"))
+BASE = multiples(decompress((4 * pow(5, P - 2, P) % P).to_bytes(32, "little")))
 POINTS = {}  # decompressed keys: a gateway has few of them
 
 
@@ -410,7 +472,7 @@ def ed25519_verify(key, message, signature):
         return True
     k = int.from_bytes(hashlib.sha512(signature[:32] + key + message).digest(), "little") % ORDER
     x, y, z, t = key_point(key)
-    return compress(add(multiply(s, BASE), multiply(k, (P - x, y, z, P - t)))) == signature[:32]
+    return compress(sum_of_products((s, k), (BASE, multiples((P - x, y, z, P - t))))) == signature[:32]
 
 
 def key_id(key_hex):
@@ -472,7 +534,7 @@ def tree_depth(leaves):
 
 # --- The list of files ------------------------------------------------------------------------------------------------
 
-UNSORTED = 100_000
+UNSORTED = 50_000
 """So many files are held in memory and sorted; a longer list has to be in code-point order, as gateways write it."""
 
 
@@ -548,7 +610,7 @@ class FileList:
         if self.last is not None and name <= self.last:
             if name == self.last:
                 raise Refused("duplicate_filename", f"{json_text(name)} is listed twice")
-            raise Refused("not_sorted", f"a list of more than {UNSORTED} files is not in code-point order")
+            raise Refused("unsorted_file_list", f"a list of more than {UNSORTED} files is not in code-point order")
         self.last = name
         row = f'{{"content_hash":"{content}","filename":{json_text(name)},"size_bytes":"{size}"}}'
         self.manifest.update(("," if self.tree.count else "").encode() + row.encode())
@@ -624,8 +686,11 @@ class TextFolder:
         return list(self.files)
 
 
+SYSTEM_FILES = {".DS_Store", "Thumbs.db"}
+
+
 class DiskFolder:
-    """A folder on disk; links are not followed."""
+    """A folder on disk. Links are followed; what is neither a file nor a folder is an entry without a hash."""
 
     def __init__(self, path):
         self.path = path
@@ -635,51 +700,62 @@ class DiskFolder:
     def hash(self, name):
         if not is_safe_name(name):
             return None
-        path = self.path
+        path = os.path.join(self.path, *name.split("/"))
+        if not os.path.isfile(path):
+            return None
+        size, digest = 0, hashlib.sha256()
         try:
-            for part in name.split("/"):
-                path = os.path.join(path, part)
-                if stat.S_ISLNK(os.lstat(path).st_mode):
-                    return None
-            if not stat.S_ISREG(os.lstat(path).st_mode):
-                return None
-            size, digest = 0, hashlib.sha256()
             with open(path, "rb") as file:
                 for chunk in iter(lambda: file.read(1 << 20), b""):
                     size += len(chunk)
                     digest.update(chunk)
-            return size, digest.hexdigest()
         except OSError:
             return None
+        return size, digest.hexdigest()
 
     def names(self):
-        for folder, folders, files in os.walk(self.path):
+        """All entries but folders, and but the files that systems add."""
+        for folder, folders, files in os.walk(self.path, followlinks=True):
             folders.sort()
             for name in sorted(files):
-                yield os.path.relpath(os.path.join(folder, name), self.path).replace(os.sep, "/")
+                if name not in SYSTEM_FILES:
+                    yield os.path.relpath(os.path.join(folder, name), self.path).replace(os.sep, "/")
 
 
 # --- Keys -------------------------------------------------------------------------------------------------------------
 
 
+USES = ("receipt", "attestation", "evidence-envelope")
+MAX_ENDORSEMENTS = 64
+MAX_KNOWN_REVOCATIONS, MAX_OTHER_REVOCATIONS = 4096, 64
+
+
+class TrustedKey:
+    """A key with a use (None: every use) and a period; None is no limit."""
+
+    def __init__(self, key, use=None, since=None, until=None):
+        self.key, self.use, self.since, self.until = key, use, since, until
+
+
+def is_in_use(entry, time, entries):
+    """Whether a key was in use at a time, give or take ten minutes. If all keys have a start, the earliest signed what
+    is older, too."""
+    if entry.since is None and entry.until is None:
+        return True
+    if time is None:
+        return False
+    starts = [other.since for other in entries]
+    since = None if None not in starts and entry.since == min(starts) else entry.since
+    return ((since is None or time >= since - CLOCK_TOLERANCE)
+            and (entry.until is None or time <= entry.until + CLOCK_TOLERANCE))
+
+
 class PinnedKeys:
-    """Keys from somewhere that the caller trusts: a list of (key, uses, from, to), changes, and a recovery key."""
+    """What the caller trusts, from somewhere else than the bundle."""
 
     def __init__(self):
-        self.entries, self.recovery, self.logs = [], None, []
+        self.keys, self.recovery, self.logs = [], [], []
         self.endorsements, self.revocations = [], []
-
-    def add(self, key_hex, use=None, valid_from=None, valid_to=None):
-        self.entries.append((key_hex, use, valid_from, valid_to))
-
-    def for_use(self, use):
-        """(key, from, to) of each key that may sign this; None is no limit. The earliest key of a list signed what is
-        older than the list."""
-        entries = [(key, since, until) for key, other, since, until in self.entries if other in (None, use)]
-        earliest = min((since for _, since, _ in entries if since is not None), default=None)
-        if any(since is None for _, since, _ in entries):
-            earliest = None
-        return [(key, None if since == earliest else since, until) for key, since, until in entries]
 
 
 def read_public_key(value):
@@ -689,11 +765,11 @@ def read_public_key(value):
 
 
 def read_pinned_keys(sources):
-    """Keys in hex, or texts of key lists; a list is a JSON object."""
+    """Keys in hex, or parsed key lists."""
     pinned = PinnedKeys()
     for source in sources:
         if isinstance(source, str):
-            pinned.add(read_public_key(source))
+            pinned.keys.append(TrustedKey(read_public_key(source)))
         else:
             read_key_list(source, pinned)
     return pinned
@@ -706,166 +782,189 @@ def read_key_list(value, pinned):
         if not isinstance(entry, dict):
             raise Unusable("an entry of the key list is not an object")
         key = read_public_key(entry.get("public_key_hex"))
-        times = []
-        for field in ("valid_from", "valid_to"):
-            time = unix_time(entry.get(field))
+        if (entry.get("alg") != "ed25519" or entry.get("key_id") != key_id(key) or not isinstance(entry.get("use"), str)
+                or entry.get("status") not in ("active", "retired")):
+            raise Unusable(f"the entry of {key_id(key)} is malformed")
+        since, until = unix_time(entry.get("valid_from")), unix_time(entry.get("valid_to"))
+        for field, time in (("valid_from", since), ("valid_to", until)):
             if entry.get(field) is not None and time is None:
                 raise Unusable(f"{field} of {key_id(key)} is not a time")
-            times.append(time)
-        if not isinstance(entry.get("use"), str) or entry.get("alg") != "ed25519" or entry.get("key_id") != key_id(key):
-            raise Unusable(f"the entry of {key_id(key)} is malformed")
-        pinned.add(key, entry["use"], *times)
+        pinned.keys.append(TrustedKey(key, entry["use"], since, until))
     recovery = value.get("recovery")
     if recovery is not None:
-        pinned.recovery = read_public_key(recovery.get("public_key_hex") if isinstance(recovery, dict) else None)
+        pinned.recovery.append(read_public_key(recovery.get("public_key_hex") if isinstance(recovery, dict) else None))
     for log in value.get("logs") or []:
-        pinned.logs.append(read_log_key(log.get("vkey") if isinstance(log, dict) else log))
+        pinned.logs.append(read_log_key(log.get("vkey") if isinstance(log, dict) else None))
     for field in ("endorsements", "revocations"):
         if isinstance(value.get(field), list):
             getattr(pinned, field).extend(value[field])
 
 
-def read_change(document, kind):
-    """An endorsement or a revocation that its own key signed, as (by, of, time, issued_at); None for any other."""
+class Change:
+    """An endorsement (from `time` on) or a revocation (since `time`) of a key by another."""
+
+    def __init__(self, by, of, time, issued):
+        self.by, self.of, self.time, self.issued = by, of, time, issued
+
+
+def read_change(document, kind, audience):
+    """A change that its own key signed; None for any other document."""
     tag, schema, by, of, time = {
         "endorsement": ("SVC_KEY_ENDORSEMENT_V1", "svc/key-endorsement/v1", "endorser", "endorsed", "valid_from"),
         "revocation": ("SVC_KEY_REVOCATION_V1", "svc/key-revocation/v1", "revoked_by", "revoked", "since"),
     }[kind]
-    if not isinstance(document, dict) or document.keys() != {"body", "signature"}:
+    if not isinstance(document, dict) or not isinstance(document.get("body"), dict):
         return None
-    body, signature = document["body"], document["signature"]
-    if not isinstance(body, dict) or body.keys() != {"schema", "purpose", "audience", by, of, time, "issued_at"}:
+    body, signature = document["body"], document.get("signature")
+    if body.keys() != {"schema", "purpose", "audience", by, of, time, "issued_at"} or not is_hex(signature, 128):
         return None
-    if body["schema"] != schema or body["purpose"] != "statement" or not isinstance(body["audience"], str):
+    if body["schema"] != schema or body["purpose"] != "statement":
+        return None
+    if not isinstance(body["audience"], str) or not 0 < utf16_units(body["audience"]) <= 2000:
+        return None
+    if audience is not None and body["audience"] != audience:
         return None
     for party in (body[by], body[of]):
         if not isinstance(party, dict) or party.keys() != {"key_id", "public_key_hex"}:
             return None
         if not is_hex(party["public_key_hex"], 64) or party["key_id"] != key_id(party["public_key_hex"]):
             return None
-        if key_point(bytes.fromhex(party["public_key_hex"])) is None:
-            return None
-    begins, issued = unix_time(body[time]), unix_time(body["issued_at"])
-    if begins is None or issued is None or not is_hex(signature, 128):
+    change = Change(body[by]["public_key_hex"], body[of]["public_key_hex"], unix_time(body[time]),
+                    unix_time(body["issued_at"]))
+    if change.time is None or change.issued is None or (kind == "endorsement" and change.by == change.of):
         return None
-    signer = body[by]["public_key_hex"]
     try:
         message = tagged(tag, sha256(canonical(body).encode()))
     except ValueError:
         return None
-    if not verify_hex(signer, message, signature):
-        return None
-    if kind == "endorsement" and begins < issued:
-        return None
-    return signer, body[of]["public_key_hex"], begins, issued
+    return change if verify_hex(change.by, message, signature) else None
 
 
-def is_within(time, since, until):
-    return ((since is None or time >= since - CLOCK_TOLERANCE) and (until is None or time <= until + CLOCK_TOLERANCE))
-
-
-class TrustedKeys:
+class Trust:
     """Which keys the pinned ones lead to, and since when which of them are revoked."""
 
-    def __init__(self, pinned, use, bundle_keys):
-        self.pinned = pinned.for_use(use)
-        self.recovery = pinned.recovery
-        documents = {"endorsements": list(pinned.endorsements), "revocations": list(pinned.revocations)}
-        if isinstance(bundle_keys, dict):
-            for field in documents:
-                if isinstance(bundle_keys.get(field), list):
-                    documents[field] += bundle_keys[field]
-        changes = (read_change(document, "endorsement") for document in documents["endorsements"])
-        self.endorsements = [change for change in changes if change and change[0] != change[1]]
-        changes = (read_change(document, "revocation") for document in documents["revocations"])
-        self.revocations = [change for change in changes if change]
-        self.reached = self.follow(lambda key: False)
-        self.revoked_since = {}
-        for key in {of for _, of, _, _ in self.revocations}:
-            since = self.find_revocation(key, set())
-            if since is not None:
-                self.revoked_since[key] = since
-        self.keys = self.follow(lambda key: key in self.revoked_since)
+    def __init__(self, pinned, bundle_list, audience=None):
+        self.pinned, self.recovery = pinned.keys, pinned.recovery
+        bundle_list = bundle_list if isinstance(bundle_list, dict) else {}
 
-    def follow(self, is_revoked):
-        """Each trusted key with its periods. A key that endorses two endorses none; the recovery key may."""
-        periods = {}
-        for key, since, until in self.pinned:
-            periods.setdefault(key, []).append((since, until))
-        successors = {}
-        for by, of, _, _ in self.endorsements:
-            successors.setdefault(by, set()).add(of)
-        grows = True
-        while grows:
-            grows = False
-            for by, of, begins, issued in self.endorsements:
-                if by != self.recovery:
-                    if len(successors[by]) > 1 or is_revoked(by):
-                        continue
-                    if not any(is_within(issued, *period) for period in periods.get(by, [])):
-                        continue
-                if (begins, None) not in periods.setdefault(of, []):
-                    periods[of].append((begins, None))
-                    grows = True
-        return {key: found for key, found in periods.items() if found}
+        def documents(field):
+            return list(getattr(pinned, field)) + (bundle_list[field] if isinstance(bundle_list.get(field), list) else [])
+
+        changes = (read_change(document, "endorsement", audience) for document in documents("endorsements")[:MAX_ENDORSEMENTS])
+        self.endorsements = [change for change in changes if change]
+        self.revocations = self.read_revocations(documents("revocations"), audience)
+        reached, self.counted = self.follow(set())
+        self.starts = {}  # the earliest start of each key that is reached without revocations
+        for entry in reached:
+            start = -MAX_SAFE if entry.since is None else entry.since
+            self.starts[entry.key] = min(start, self.starts.get(entry.key, start))
+        self.revoked = {}
+        for key in {change.of for change in self.revocations}:
+            since = self.find_revocation(key, {key})
+            if since is not None:
+                self.revoked[key] = since
+        self.keys, _ = self.follow(set(self.revoked))
+
+    def read_revocations(self, documents, audience):
+        known = {entry.key for entry in self.pinned} | set(self.recovery)
+        for change in self.endorsements:
+            known |= {change.by, change.of}
+        found, left = [], {True: MAX_KNOWN_REVOCATIONS, False: MAX_OTHER_REVOCATIONS}
+        for document in documents:
+            body = document.get("body") if isinstance(document, dict) else None
+            parties = [party.get("public_key_hex") if isinstance(party, dict) else None for party in
+                       (body.get("revoked_by"), body.get("revoked"))] if isinstance(body, dict) else [None]
+            is_known = parties[0] in self.recovery or all(
+                isinstance(party, str) and party in known for party in parties)
+            left[is_known] -= 1
+            change = read_change(document, "revocation", audience) if left[is_known] >= 0 else None
+            if change:
+                found.append(change)
+        return found
+
+    def follow(self, revoked):
+        """The pinned keys and those that endorsements lead to, and the endorsements that count."""
+        entries = [TrustedKey(entry.key, entry.use, entry.since, entry.until) for entry in self.pinned]
+        queue, counted = list(dict.fromkeys(self.recovery + [entry.key for entry in entries])), []
+        for by in queue:
+            for change in self.endorsements:
+                if change.by != by or by in revoked or not self.counts(change, entries):
+                    continue
+                counted.append(change)
+                of_endorser = [entry for entry in entries if entry.key == by]
+                uses = USES if by in self.recovery else dict.fromkeys(
+                    use for entry in of_endorser for use in (USES if entry.use is None else [entry.use]) if use in USES)
+                if by not in self.recovery:
+                    for entry in of_endorser:
+                        entry.until = change.time if entry.until is None else min(entry.until, change.time)
+                if all(entry.key != change.of for entry in entries):
+                    entries += [TrustedKey(change.of, use, change.time) for use in uses]
+                if change.of not in queue:
+                    queue.append(change.of)
+        return entries, counted
+
+    def counts(self, change, entries):
+        if change.by in self.recovery:
+            return True
+        if change.time < change.issued or any(
+                other.by == change.by and other.of != change.of for other in self.endorsements):
+            return False
+        for key in (change.by, change.of):
+            of_key = [entry for entry in entries if entry.key == key]
+            if of_key and all(entry.until is not None for entry in of_key):
+                return False
+        return any(is_in_use(entry, change.issued, entries) for entry in entries if entry.key == change.by)
 
     def is_later(self, key, than):
-        """Whether a trusted key came after another: reached from it, or pinned with a later start."""
-        seen, found = {than}, [than]
-        while found:
-            current = found.pop()
-            for by, of, _, _ in self.endorsements:
-                if by == current and of not in seen and of in self.reached:
-                    seen.add(of)
-                    found.append(of)
-        if key in seen and key != than:
+        """Whether a key came after another: endorsements lead from that one to it, or it begins later."""
+        found = [than]
+        for current in found:
+            found += [change.of for change in self.counted if change.by == current and change.of not in found]
+        if key in found[1:]:
             return True
-        starts = {}
-        for pinned, since, _ in self.pinned:
-            starts[pinned] = since
-        return key in starts and than in starts and starts[key] is not None and (
-            starts[than] is None or starts[than] < starts[key])
+        return key in self.starts and than in self.starts and self.starts[key] > self.starts[than]
 
     def find_revocation(self, key, asked):
-        """Since when a key counts as revoked. The word of the recovery key replaces that of others."""
-        of_key = [(by, since) for by, of, since, _ in self.revocations if of == key]
-        by_recovery = [since for by, since in of_key if by == self.recovery]
+        """Since when a key counts as revoked; None if it does not. The word of a recovery key replaces that of
+        others."""
+        changes = [change for change in self.revocations if change.of == key]
+        by_recovery = [change.time for change in changes if change.by in self.recovery]
         if by_recovery:
             return min(by_recovery)
         counted = []
-        for by, since in of_key:
-            if by != key:
-                if by not in self.reached or not self.is_later(by, key) or by in asked:
-                    continue
-                if self.find_revocation(by, asked | {key}) is not None:
-                    continue
-            counted.append(since)
+        for change in changes:
+            if change.by == key:
+                is_counted = True
+            else:
+                is_counted = (change.by in self.starts and change.by not in asked and self.is_later(change.by, key)
+                              and self.find_revocation(change.by, asked | {change.by}) is None)
+            if is_counted:
+                counted.append(change.time)
         return min(counted, default=None)
 
-    def judge(self, verifies, time, dated_before):
-        """The fact `key_pinned`, and the key: `verifies(key)` whether it made the signature, `time` when it was made
-        (None: not signed), `dated_before(since)` whether a block from before that time has the statement."""
-        for key in self.keys:
-            if not verifies(key):
-                continue
-            if key in self.revoked_since and not dated_before(self.revoked_since[key]):
-                return (FAILED, "the key was revoked, and no block shows that the statement is older"), key
-            periods = self.keys[key]
-            if time is None:
-                if any(until is None for _, until in periods):
-                    return (PASSED, None), key
-                return (NOT_CHECKED, "the signed text has no time, and the key was retired"), key
-            if is_integer(time, -MAX_SAFE) and any(is_within(time, *period) for period in periods):
-                return (PASSED, None), key
-            if all(period == (None, None) for period in periods):
-                return (PASSED, None), key
-            return (FAILED, "the key was not in use when the statement was made"), key
-        return (FAILED, "no pinned key has signed this"), None
+    def for_use(self, use):
+        return [entry for entry in self.keys if entry.use in (None, use)]
+
+    def judge(self, key, use, time, is_time_signed, dated_before):
+        """The fact `key_pinned` of a key that made a signature; `dated_before(since)` whether a block from before that
+        time has the statement."""
+        entries = self.for_use(use)
+        of_key = [entry for entry in entries if entry.key == key]
+        if not of_key:
+            return FAILED, "no pinned key has signed this"
+        if key in self.revoked and not dated_before(self.revoked[key]):
+            return FAILED, "the key was revoked, and no block shows that the statement is older"
+        if not any(is_in_use(entry, time, entries) for entry in of_key):
+            return FAILED, "the key was not in use when the statement was made"
+        if not is_time_signed and all(entry.until is not None for entry in of_key):
+            return NOT_CHECKED, "the signed text has no time, and the key was retired"
+        return PASSED, None
 
 
 # --- Notes, logs and policies (C2SP) ----------------------------------------------------------------------------------
 
 LOG_KEY, WITNESS_KEY = 1, 4
+MAX_TIME = 253402300799  # the end of the year 9999
 
 
 class NoteKey:
@@ -900,29 +999,26 @@ class Note:
         self.text, self.signatures = text, signatures
 
     def signed_by(self, key):
-        """Whether a key of a log has signed it; the time, for a witness that vouches for it; else None or False. One
-        bad signature by the key outweighs a good one."""
-        signatures = [data for name, hashed, data in self.signatures if name == key.name and hashed == key.hash]
-        times = []
-        for data in signatures:
-            if key.kind == LOG_KEY:
-                if not ed25519_verify(key.key, self.text.encode(), data):
-                    return False
-            else:
-                if len(data) != 72:
-                    return None
-                time = int.from_bytes(data[:8], "big")
-                times.append(time)
-                if not ed25519_verify(key.key, f"cosignature/v1\ntime {time}\n{self.text}".encode(), data[8:]):
-                    return None
-        if key.kind == LOG_KEY:
-            return bool(signatures)
-        return max(times, default=None)
+        """Whether a log has signed: all signatures by its key have to be valid."""
+        signatures = self.signatures_of(key)
+        return bool(signatures) and all(ed25519_verify(key.key, self.text.encode(), data) for data in signatures)
+
+    def cosigned_by(self, key):
+        """When a witness has vouched for it, with one valid signature; None if it has not."""
+        for data in self.signatures_of(key):
+            time = int.from_bytes(data[:8], "big")
+            message = f"cosignature/v1\ntime {time}\n{self.text}".encode()
+            if len(data) == 72 and time <= MAX_TIME and ed25519_verify(key.key, message, data[8:]):
+                return time
+        return None
+
+    def signatures_of(self, key):
+        return [data for name, hashed, data in self.signatures if name == key.name and hashed == key.hash]
 
 
 def read_note(text):
     """A note, or None if it is malformed."""
-    if not isinstance(text, str) or SURROGATE.search(text) or re.search(r"[\x00-\x09\x0b-\x1f\x7f]", text):
+    if not isinstance(text, str) or len(text) > 65536 or SURROGATE.search(text) or re.search(r"[\x00-\x09\x0b-\x1f\x7f]", text):
         return None
     body, gap, rest = text.rpartition("\n\n")
     if not gap or not rest.endswith("\n"):
@@ -1047,7 +1143,7 @@ class Policy:
 
     def cosigned(self, note):
         """(witness, time) of those that vouch."""
-        times = ((witness, note.signed_by(witness)) for witness in self.witnesses.values())
+        times = ((witness, note.cosigned_by(witness)) for witness in self.witnesses.values())
         return [(witness, time) for witness, time in times if time is not None]
 
     def has_quorum(self, note):
@@ -1203,8 +1299,8 @@ class Node:
         self.answers = answers
 
     def ask(self, method, params):
-        for answer in self.answers:
-            if answer.get("method") == method and same(answer.get("params"), params):
+        for answer in self.answers if isinstance(self.answers, list) else []:
+            if isinstance(answer, dict) and answer.get("method") == method and same(answer.get("params"), params):
                 if answer.get("error") is not None:
                     raise NodeSilent("the node answered with an error")
                 return answer.get("result")
@@ -1231,7 +1327,7 @@ class Node:
             slot, time, succeeded, fee = found["slot"], found.get("blockTime"), meta["err"] is None, meta.get("fee")
         except (TypeError, KeyError, ValueError, AttributeError):
             raise NodeSilent("the node's answer is malformed") from None
-        if transaction is None or not is_integer(slot) or not (time is None or is_integer(time, -MAX_SAFE)):
+        if transaction is None or not is_integer(slot) or not (fee is None or is_integer(fee)) or not (time is None or is_integer(time, -MAX_SAFE)):
             raise NodeSilent("the node's answer is malformed")
         if base58(transaction.signatures[0]) != name or not transaction.is_signed():
             raise NodeSilent("the node shows another transaction")
@@ -1271,6 +1367,7 @@ def is_on_curve(data):
 
 # --- The facts of a bundle --------------------------------------------------------------------------------------------
 
+MAX_LISTED_KEYS = 64
 WHOLE, REDACTED = "svc/evidence-bundle/v2", "svc/redacted-evidence-bundle/v1"
 EVIDENCE, MERKLE = "svc/evidence/v2", "svc-merkle-v1"
 BODY_FIELDS = {
@@ -1283,12 +1380,12 @@ BODY_FIELDS = {
     "merkle_algorithm": lambda v: v == MERKLE,
     "merkle_root": is_prefixed_hash,
     "file_count": lambda v: is_integer(v, 1, 2**32 - 1),
-    "manifest_file_count": lambda v: is_integer(v, 1),
-    "total_bytes": lambda v: isinstance(v, str) and re.fullmatch("0|[1-9][0-9]*", v) is not None,
+    "manifest_file_count": lambda v: is_integer(v, 1, 2**32 - 1),
+    "total_bytes": lambda v: isinstance(v, str) and re.fullmatch("0|[1-9][0-9]{0,38}", v) is not None,
     "manifest_digest": is_prefixed_hash,
     "check_mode": lambda v: v in ("recorded_hashes", "bytes_hashed"),
-    "issued_at": lambda v: unix_time(v) is not None,
-    "issued_at_unix": is_integer,
+    "issued_at": lambda v: unix_time(v, decimals=False) is not None,
+    "issued_at_unix": lambda v: is_integer(v, 0, 253402300799),
     "issuer_key_id": lambda v: v == "unsigned" or isinstance(v, str) and re.fullmatch("ed25519:[0-9a-f]{16}", v) is not None,
     "nonce": lambda v: is_hex(v, 32),
 }
@@ -1297,9 +1394,10 @@ BODY_FIELDS = {
 class Given:
     """What the caller trusts and has."""
 
-    def __init__(self, pinned=None, signers=(), domain_tag=DOMAIN_TAG, logs=(), policy=None, folder=None, node=None):
+    def __init__(self, pinned=None, signers=(), domain_tag=DOMAIN_TAG, audience=None, logs=(), policy=None,
+                 folder=None, node=None):
         self.pinned = pinned or PinnedKeys()
-        self.signers, self.domain_tag, self.policy = list(signers), domain_tag, policy
+        self.signers, self.domain_tag, self.audience, self.policy = list(signers), domain_tag, audience, policy
         self.folder, self.node = folder, node
         self.asks_for_log = bool(logs) or policy is not None
         self.logs = list(logs) + (policy.logs if policy else []) if self.asks_for_log else self.pinned.logs
@@ -1332,13 +1430,13 @@ def read_bundle(read, folder=None):
         if key == "files" and reader.peek()[0] == "[":
             reader.next()
             files = FileList(folder)
-            for entry in reader.items(lambda: reader.value(3)):
+            for entry in reader.list_items(lambda: reader.value(3)):
                 files.add_entry(entry)
             return None
         if key == "leaf_hashes" and reader.peek()[0] == "[":
             reader.next()
             leaves = LeafList(folder)
-            for leaf in reader.items(lambda: read_leaf(reader)):
+            for leaf in reader.list_items(lambda: read_leaf(reader)):
                 leaves.add(leaf)
             return None
         return reader.value(2)
@@ -1371,8 +1469,8 @@ def check_whole_form(bundle):
     require(is_integer(version, 1, 2), "unsupported_version", "the version of the bundle is neither 1 nor 2")
     algorithms = fields.get("algorithms")
     wanted = EVIDENCE if version == 2 else None
-    require(isinstance(algorithms, dict) and algorithms.get("merkle") == MERKLE and algorithms.get("envelope") == wanted,
-            "unsupported_version", "the algorithms are not those of this version")
+    require(isinstance(algorithms, dict) and algorithms.get("merkle") == MERKLE
+            and algorithms.get("envelope", "none") == wanted, "unsupported_version", "the algorithms are not those of this version")
     require(isinstance(fields.get("commitment"), dict), "not_a_bundle", "the commitment is missing")
     require(bundle.files is not None, "not_a_bundle", "the list of files is missing")
     signed, unsigned = ("envelope", "v1_signature") if version == 2 else ("v1_signature", "envelope")
@@ -1385,8 +1483,9 @@ def check_redacted_form(bundle):
     fields = bundle.fields
     redaction = fields.get("redaction")
     require(redaction in ("chosen_files", "no_names"), "unsupported_version", "the redaction is unknown")
-    require(same(fields.get("algorithms"), {"merkle": MERKLE, "envelope": EVIDENCE}), "unsupported_version",
-            "the algorithms are unknown")
+    algorithms = fields.get("algorithms")
+    require(isinstance(algorithms, dict) and algorithms.get("merkle") == MERKLE and algorithms.get("envelope") == EVIDENCE,
+            "unsupported_version", "the algorithms are unknown")
     listed, other = ("files", "leaf_hashes") if redaction == "chosen_files" else ("leaf_hashes", "files")
     found = {"files": bundle.files, "leaf_hashes": bundle.leaves}
     require(found[listed] is not None and other not in fields, "not_a_bundle", f"the bundle needs {listed}, not {other}")
@@ -1454,7 +1553,8 @@ class Verification:
         self.facts = {}
         self.statement = Statement(bundle.get("envelope")) if bundle.get("envelope") is not None else None
         self.is_redacted = bundle.get("schema") == REDACTED
-        self.key = self.signer = None  # the pinned key that signed, and the one that made a valid signature
+        self.signer = None  # the key that made the signature
+        self.trust = Trust(given.pinned, bundle.get("signing_keys"), given.audience)
         self.block_times = []  # of blocks that have the statement, or a checkpoint with it
         self.check_list()
         self.check_files()
@@ -1494,12 +1594,16 @@ class Verification:
             self.set("files_match", NOT_CHECKED, "no files were given")
         elif self.bundle.files is not None:
             files, problem = self.bundle.files, self.bundle.files.folder_problem
-            if problem is None and not self.is_redacted:
+            if problem is None and self.shows_all():
                 extra = files.extra_files()
                 problem = f"{json_text(extra[0])} is not in the list" if extra else None
             self.judge("files_match", problem)
         else:
             self.compare_leaves()
+
+    def shows_all(self):
+        body = self.statement.body if self.is_redacted else None
+        return not self.is_redacted or isinstance(body, dict) and same(body.get("file_count"), self.bundle.files.count)
 
     def compare_leaves(self):
         """A bundle without names: the leaves of the folder's files, one for one."""
@@ -1508,12 +1612,14 @@ class Verification:
             size_and_hash = self.given.folder.hash(name)
             if size_and_hash is not None and ":" not in name:
                 found.setdefault(leaf_hash(name, *size_and_hash), []).append((name, *size_and_hash))
-        leaves = self.bundle.leaves.leaves
-        missing = [leaf for leaf in leaves if leaf not in found]
-        named = sorted(found[leaf][0] for leaf in leaves if leaf in found)
-        extra = sum(map(len, found.values())) - len(named)
-        problem = f"{len(missing)} listed files are not in the folder" if missing else (
-            "the folder has files that are not in the list" if extra else None)
+        named, missing = [], 0
+        for leaf in self.bundle.leaves.leaves:
+            if found.get(leaf):
+                named.append(found[leaf].pop())
+            else:
+                missing += 1
+        problem = f"{missing} listed files are not in the folder" if missing else (
+            "the folder has files that are not in the list" if any(found.values()) else None)
         self.judge("files_match", problem)
         if not missing:
             known = FileList()
@@ -1564,81 +1670,66 @@ class Verification:
             return
         envelope, statement, body = self.statement.envelope, self.statement, self.statement.body
         signature, pubkey = envelope.get("signature"), envelope.get("issuer_pubkey")
-        pinned, use = self.given.pinned, "evidence-envelope"
         problem = None
         if envelope.get("sig_alg") != "ed25519" or signature is None:
             problem = "the statement has no signature"
         elif not is_hex(signature, 128):
             problem = "the signature is not 64 bytes in hex"
-        elif pubkey is not None and not is_hex(pubkey, 64):
+        elif pubkey is not None and not isinstance(pubkey, str):
             problem = "issuer_pubkey is not a key"
         elif not statement.is_digest_right:
             problem = "the digest is not that of the body"
-        if problem:
-            self.set("signature_valid", FAILED, problem)
-            self.set("key_pinned", *((FAILED, "there is no valid signature by a pinned key") if self.has_pinned() else
-                                     (NOT_CHECKED, "no key was pinned")))
-            return
-        message = tagged(self.given.domain_tag, bytes.fromhex(statement.digest))
-        made = {}
+        if problem is None:
+            message = tagged(self.given.domain_tag, bytes.fromhex(statement.digest))
+            self.find_signer("evidence-envelope", [pubkey] if is_hex(pubkey, 64) else [], message, signature)
+        self.judge_pinned("evidence-envelope", unix_time(body.get("issued_at")) if isinstance(body, dict) else None, True)
+        if problem is None and self.signer is None:
+            problem = "the signature is not valid under the key that the statement names"
+        elif problem is None and pubkey not in (None, self.signer):
+            problem = "another key than issuer_pubkey has signed"
+        elif problem is None and body.get("issuer_key_id") != key_id(self.signer):
+            problem = "the statement names another key than the one that signed"
+        self.judge("signature_valid", problem)
 
-        def verifies(key):
-            if key not in made:
-                made[key] = verify_hex(key, message, signature)
-            return made[key]
-
-        self.judge_pinned(use, verifies, body.get("issued_at_unix"))
-        if pubkey is not None:
-            candidates = [pubkey]
-        elif self.has_pinned():
-            candidates = [self.key] if self.key else []
+    def check_v1_signature(self):
+        signed, commitment = self.bundle.get("v1_signature"), self.bundle.get("commitment")
+        root, signature = commitment.get("merkle_root"), signed.get("manifest_signature")
+        problem = None
+        if not is_hex(signature, 128):
+            problem = "there is no signature"
+        elif not isinstance(root, str) or not is_hex(bare(root), 64):
+            problem = "there is no root that could be signed"
         else:
-            candidates = self.listed_keys(use)
-        self.signer = signer = next((key for key in candidates if verifies(key)), None)
-        if signer is None:
-            self.set("signature_valid", FAILED, "the signature is not valid under the key that the statement names")
-        elif body.get("issuer_key_id") != key_id(signer):
-            self.set("signature_valid", FAILED, "the statement names another key than the one that signed")
-        else:
-            self.set("signature_valid", PASSED)
+            self.find_signer("attestation", self.listed_keys(), bare(root).encode(), signature)
+            if self.signer is None:
+                problem = "no key has made this signature"
+            elif signed.get("signed_message") != bare(root):
+                problem = "the signed message is not the root"
+        self.judge_pinned("attestation", unix_time(commitment.get("attested_at")), False)
+        self.judge("signature_valid", problem)
 
-    def has_pinned(self):
-        return bool(self.given.pinned.entries)
+    def find_signer(self, use, others, message, signature):
+        """The first key that made the signature: trusted ones, then others."""
+        keys = dict.fromkeys([entry.key for entry in self.trust.for_use(use)] + others)
+        self.signer = next((key for key in keys if verify_hex(key, message, signature)), None)
 
-    def listed_keys(self, use):
+    def listed_keys(self):
         """The keys that the bundle itself lists."""
         listed = self.bundle.get("signing_keys")
         keys = listed.get("keys") if isinstance(listed, dict) else None
-        return [entry["public_key_hex"] for entry in keys if isinstance(entry, dict)
-                and is_hex(entry.get("public_key_hex"), 64) and entry.get("use") == use] if isinstance(keys, list) else []
+        found = dict.fromkeys(entry["public_key_hex"] for entry in keys if isinstance(entry, dict)
+                              and is_hex(entry.get("public_key_hex"), 64)) if isinstance(keys, list) else {}
+        return list(found)[:MAX_LISTED_KEYS]
 
-    def judge_pinned(self, use, verifies, time):
-        if not self.has_pinned():
+    def judge_pinned(self, use, time, is_time_signed):
+        if not self.trust.pinned:
             self.set("key_pinned", NOT_CHECKED, "no key was pinned: the signature only shows consistency")
-            return
-        trusted = TrustedKeys(self.given.pinned, use, self.bundle.get("signing_keys"))
-        fact, self.key = trusted.judge(verifies, time, lambda since: any(block < since for block in self.block_times))
-        self.set("key_pinned", *fact)
-
-    def check_v1_signature(self):
-        signed, root = self.bundle.get("v1_signature"), self.bundle.get("commitment").get("merkle_root")
-        signature = signed.get("manifest_signature")
-        if not is_hex(signature, 128) or not isinstance(root, str):
-            self.set("signature_valid", FAILED, "there is no signature")
-            self.set("key_pinned", *((FAILED, "there is no valid signature by a pinned key") if self.has_pinned() else
-                                     (NOT_CHECKED, "no key was pinned")))
-            return
-        message = bare(root).encode("utf-8", "surrogatepass")
-
-        def verifies(key):
-            return verify_hex(key, message, signature)
-
-        self.judge_pinned("attestation", verifies, None)
-        candidates = ([self.key] if self.key else []) + self.listed_keys("attestation")
-        if signed.get("signed_message") != bare(root):
-            self.set("signature_valid", FAILED, "the signed message is not the root")
+        elif self.signer is None:
+            self.set("key_pinned", FAILED, "there is no valid signature by a pinned key")
         else:
-            self.judge("signature_valid", None if any(map(verifies, candidates)) else "no key has made this signature")
+            fact = self.trust.judge(self.signer, use, time, is_time_signed,
+                                    lambda since: any(block < since for block in self.block_times))
+            self.set("key_pinned", *fact)
 
     # The anchor
 
@@ -1673,17 +1764,18 @@ class Verification:
             return
         transaction, slot, time, fee, succeeded, is_final = found
         self.judge("anchor_tx_succeeded", None if succeeded else "the transaction failed")
-        if is_oracle and self.statement is None:
+        if is_oracle and self.statement is None and anchor.get("envelope_version") in (None, 1):
             why = "an anchor of the oracle era names neither signer nor payload"
             self.set("anchor_signer_matches", NOT_CHECKED, why)
             self.set("anchor_payload_matches", NOT_CHECKED, why)
         else:
-            self.judge("anchor_signer_matches", self.find_other_signer(transaction, anchor.get("signer")))
+            signer = None if is_oracle else anchor.get("signer")
+            self.judge("anchor_signer_matches", self.find_other_signer(transaction, signer))
             self.judge("anchor_payload_matches", self.find_other_payload(transaction, anchor))
         self.set("anchor_slot_matches", *judge_place(anchor, slot, time, fee))
         self.set("anchor_finalized", *judge_finality(anchor, is_final))
-        facts = ("anchor_tx_succeeded", "anchor_signer_matches", "anchor_payload_matches")
-        if time is not None and is_final and all(self.facts[fact][0] == PASSED for fact in facts):
+        facts = ("anchor_tx_succeeded", "anchor_payload_matches", "anchor_finalized")
+        if time is not None and all(self.facts[fact][0] == PASSED for fact in facts):
             self.block_times.append(time)
 
     def find_transaction(self, name):
@@ -1700,17 +1792,17 @@ class Verification:
     def find_other_payload(self, transaction, anchor):
         if self.statement is None or anchor["type"] == "oracle_v2":
             return "the anchor does not publish a statement of this bundle"
-        body = self.statement.body if isinstance(self.statement.body, dict) else {}
-        root = body.get("merkle_root")
-        expected = {"s": "svc/anchor/v2", "pid": body.get("proof_id"), "sid": body.get("snapshot_id"),
-                    "dg": self.statement.digest, "root": bare(root) if isinstance(root, str) else None,
-                    "n": body.get("file_count"), "seq": body.get("sequence"), "t": body.get("issued_at_unix"),
-                    "k": body.get("issuer_key_id")}
+        if self.statement.malformed or not self.statement.is_digest_right:
+            return self.statement.malformed or "the digest is not that of the statement"
+        body = self.statement.body
+        expected = {"s": "svc/anchor/v2", "pid": body["proof_id"], "sid": body["snapshot_id"],
+                    "dg": self.statement.digest, "root": bare(body["merkle_root"]), "n": body["file_count"],
+                    "seq": body["sequence"], "t": body["issued_at_unix"], "k": body["issuer_key_id"]}
         if not same(anchor.get("payload"), expected):
             return "the payload beside the anchor is not that of the statement"
-        if anchor.get("statement_digest") != self.statement.digest or anchor.get("snapshot_id") != body.get("snapshot_id"):
+        if anchor.get("statement_digest") != self.statement.digest or anchor.get("snapshot_id") != body["snapshot_id"]:
             return "the anchor names another statement"
-        if not same(anchor.get("envelope_version"), 2):
+        if not same(anchor.get("envelope_version", 2), 2) and anchor["envelope_version"] is not None:
             return "the anchor is of another version"
         return None if has_memo(transaction, expected) else "the transaction does not publish the statement"
 
@@ -1797,7 +1889,9 @@ class Verification:
         checkpoint = proof.checkpoint
         digest = self.statement.envelope.get("statement_digest") if self.statement else None
         holds = is_hex(digest, 64) and proof.proves(bytes.fromhex(digest))
-        if not holds:
+        if self.statement is None or self.statement.malformed:
+            self.set("log_included", FAILED, "there is no well-formed statement that could be in a log")
+        elif not holds:
             self.set("log_included", FAILED, "the hashes do not lead from the statement to the checkpoint")
         elif not given.logs:
             self.set("log_included", NOT_CHECKED, "no key of a log is known")
@@ -1827,7 +1921,7 @@ class Verification:
             return UNAVAILABLE, str(silent)
         if found is None:
             return FAILED, "the node knows no such transaction"
-        transaction, slot, time, _, succeeded, is_final = found
+        transaction, slot, time, fee, succeeded, is_final = found
         if not succeeded:
             return FAILED, "the transaction failed"
         problem = self.find_other_signer(transaction, anchor.get("signer"))
@@ -1835,10 +1929,10 @@ class Verification:
             return FAILED, problem
         if not has_memo(transaction, payload):
             return FAILED, "the transaction does not publish the checkpoint"
-        for value, why in (judge_place(anchor, slot, time, None), judge_finality(anchor, is_final)):
+        for value, why in (judge_place(anchor, slot, time, fee), judge_finality(anchor, is_final)):
             if value != PASSED:
                 return value, why
-        if holds and time is not None and is_final:
+        if holds and time is not None:
             self.block_times.append(time)
         return PASSED, None
 
@@ -1896,6 +1990,8 @@ class Verification:
         elif known is None:
             self.set("envelope_binds_commitment", NOT_CHECKED, "only the names show that manifest and total are right")
         else:
+            is_known = (known.count, known.root) == (body["file_count"], bare(body["merkle_root"]))
+            self.judge("merkle_root_matches", None if is_known else "the files of the folder have another root")
             self.judge("envelope_binds_commitment",
                        statement.find_unlike(known.count, known.root, known.bytes, known.manifest_digest))
 
@@ -1910,7 +2006,7 @@ def has_memo(transaction, payload):
 
 def judge_place(anchor, slot, time, fee):
     """Whether slot, time and fee of the anchor are those that the node reports."""
-    claimed = anchor.get("slot")
+    claimed = anchor.get("slot", "none")  # a slot may be null, and not missing
     if claimed is not None and not same(claimed, slot):
         return FAILED, "the node has the transaction in another slot"
     if anchor.get("block_time") is not None and time is not None and not same(anchor["block_time"], time):
@@ -1941,7 +2037,6 @@ def verify(read, given):
 # --- Verdict and chains -----------------------------------------------------------------------------------------------
 
 VERDICTS = {"verified": "VERIFIED", "signer_unknown": "CONSISTENT BUT SIGNER UNKNOWN", "failed": "FAILED"}
-COVERING = ("signature_valid", "statement_digest_matches")
 
 
 def verdict_of(facts):
@@ -1957,30 +2052,30 @@ def verdict_of(facts):
 
 def verify_chain(verifications):
     """The numbers of the statements, and the problems of several bundles of one proof."""
-    problems = []
-    with_statement = []
-    for one in verifications:
-        if one.statement is None or not isinstance(one.statement.body, dict):
-            problems.append("no_statement")
-            continue
-        if one.failed():
-            problems.append("failed_facts")
-        with_statement.append((one.statement, one.signer))
-    ordered = sorted(with_statement, key=lambda signed: signed[0].body.get("sequence"))
-    for (before, signer), (after, next_signer) in zip(ordered, ordered[1:]):
-        one, other = before.body, after.body
-        if one.get("proof_id") != other.get("proof_id"):
+    def is_linked(one):
+        return (one.statement is not None and not one.statement.malformed
+                and is_hex(one.statement.envelope.get("statement_digest"), 64))
+
+    problems = [] if all(map(is_linked, verifications)) else ["no_statement"]
+    problems += ["failed_facts" for one in verifications if one.failed()]
+    ordered = sorted(filter(is_linked, verifications), key=lambda one: one.statement.body["sequence"])
+    for one, other in zip(ordered, ordered[1:]):
+        before, after = one.statement, other.statement
+        digest = before.envelope["statement_digest"]
+        if before.body["proof_id"] != after.body["proof_id"]:
             problems.append("other_proof")
             continue
-        if signer != next_signer:
-            problems.append("other_key")
-        if one.get("sequence") == other.get("sequence"):
-            problems.append("repeat" if before.digest == after.digest else "fork")
-        elif other.get("sequence") != one.get("sequence") + 1:
+        if before.body["sequence"] == after.body["sequence"]:
+            problems.append("repeat" if digest == after.envelope["statement_digest"] else "fork")
+            continue
+        if after.body["sequence"] != before.body["sequence"] + 1:
             problems.append("gap")
-        elif other.get("prev_statement_digest") != before.digest:
+        elif after.body["prev_statement_digest"] != digest:
             problems.append("fork")
-    sequences = [statement.body.get("sequence") for statement, _ in ordered]
+        trusted = [verification.facts["key_pinned"][0] == PASSED for verification in (one, other)]
+        if one.signer != other.signer and not all(trusted):
+            problems.append("other_key")
+    sequences = [one.statement.body["sequence"] for one in ordered]
     return {"sequences": sequences, "from_start": sequences[:1] == [1], "problems": problems}
 
 
@@ -2019,6 +2114,7 @@ def given_by(options):
         pinned=read_pinned_keys(sources),
         signers=words(options.signers),
         domain_tag=options.domain_tag,
+        audience=options.audience,
         logs=[read_log_key(key) for key in options.log_key],
         policy=None if policy is None else read_policy(policy),
         folder=DiskFolder(options.dir) if options.dir else None,
@@ -2085,6 +2181,7 @@ def main(arguments=None):
     parser.add_argument("--policy", metavar="FILE", help="logs, witnesses and the number that must vouch")
     parser.add_argument("--rpc-answers", metavar="FILE", help="recorded answers of a node of the primary chain")
     parser.add_argument("--domain-tag", default=DOMAIN_TAG, metavar="TAG", help="domain tag of the gateway")
+    parser.add_argument("--audience", metavar="URL", help="address of the gateway whose keys are pinned")
     parser.add_argument("--json", action="store_true", help="print the facts as JSON")
     parser.add_argument("--strict", action="store_true", help="fail unless the verdict is VERIFIED")
     options = parser.parse_args(arguments)

@@ -10,6 +10,7 @@ import base64
 import json
 import os
 import sys
+import traceback
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import svc_verify as svc  # noqa: E402
@@ -21,6 +22,7 @@ def given_of(given, answers):
         pinned=svc.read_pinned_keys(keys if isinstance(keys, list) else [keys]),
         signers=given.get("pinned_signers", []),
         domain_tag=given.get("domain_tag", svc.DOMAIN_TAG),
+        audience=given.get("audience"),
         logs=[svc.read_log_key(key) for key in given.get("log_keys", [])],
         policy=svc.read_policy(given["policy"]) if "policy" in given else None,
         folder=svc.TextFolder(given["files"]) if "files" in given else None,
@@ -68,8 +70,8 @@ class Pack:
             yield "key: " + case["what"], case["type"], key and {1: "log", 4: "cosigner"}[key.kind]
         for case in notes["notes"] + published["notes"]:
             note, key = svc.read_note(case["note"]), svc.read_note_key(case["key"])
-            signed = note.signed_by(key) if note and key else None
-            yield "note: " + case["what"], case["signed"], signed is not None and signed is not False
+            yield "note: " + case["what"], case["signed"], note.signed_by(key) if key.kind == 1 else (
+                note.cosigned_by(key) is not None)
         for case in notes["refused"]:
             yield "refused note: " + case["what"], None, svc.read_note(case["note"])
         for case in self.json("transparency", "checkpoints.json"):
@@ -125,6 +127,9 @@ def answer_lines():
             found = outcome(base64.b64decode(request["bundle"]), given)
         except svc.Unusable:
             found = {"unusable": "given"}
+        except Exception as error:  # a defect of the verifier, which the comparison shows
+            found = {"raised": f"{type(error).__name__} in line {error.__traceback__.tb_next.tb_lineno}: {error}"}
+            traceback.print_exc()
         print(json.dumps(found), flush=True)
 
 

@@ -1,0 +1,72 @@
+// For tests: the same bundles for both verifiers, and where their facts differ.
+
+import { fileURLToPath } from 'node:url'
+import { startProcess } from '@svc/devnet/start-process'
+import { utf8 } from '@svc/protocol/bytes'
+import type { Rpc } from '../../src/rpc.ts'
+import { verifyBundle } from '../../src/verify-bundle.ts'
+import { CASES, givenOf, packBytes } from '../pack.ts'
+import type { Mutant, Original } from './mutants.ts'
+
+export type Outcome = Record<string, string>
+
+export const RUN_PACK = fileURLToPath(new URL('../../../../verifiers/python/test/run_pack.py', import.meta.url))
+export const VECTORS = fileURLToPath(new URL('../../../../vectors', import.meta.url))
+
+/** Null if there is no Python, or one before 3.9. */
+export async function pythonVersion(): Promise<string | null> {
+  const args = ['-c', 'import sys; print("%d.%d" % sys.version_info[:2]); sys.exit(sys.version_info < (3, 9))']
+  const { code, stdout } = await startProcess('python3', { args }).ended
+  return code === 0 ? stdout.trim() : null
+}
+
+/** All cases of the pack that are JSON. */
+export async function originals(): Promise<Original[]> {
+  const found = await Promise.all(
+    CASES.map(async ({ name, file, given: { rpc, ...given } }) => {
+      try {
+        const document = JSON.parse(new TextDecoder().decode(await packBytes(file)))
+        const answers = rpc ? JSON.parse(new TextDecoder().decode(await packBytes(rpc))) : null
+        return { name, document, given, answers }
+      } catch {
+        return null
+      }
+    }),
+  )
+  return found.filter((original) => original !== null)
+}
+
+export async function byTypeScript({ text, given, answers }: Mutant): Promise<Outcome> {
+  let usable: Awaited<ReturnType<typeof givenOf>>
+  try {
+    usable = await givenOf(given)
+  } catch {
+    return { unusable: 'given' }
+  }
+  const verification = await verifyBundle([utf8(text)], { ...usable, ...(answers && { rpc: recordedNode(answers) }) })
+  if (verification.refused) return { refused: verification.refused.code }
+  return Object.fromEntries(Object.entries(verification.facts).map(([name, fact]) => [name, fact.value]))
+}
+
+function recordedNode(answers: unknown): Rpc {
+  return async (method, params) => {
+    const question = JSON.stringify([method, params])
+    const answer = (answers as { method: string; params: unknown; result?: unknown; error?: object }[]).find(
+      (recorded) => JSON.stringify([recorded?.method, recorded?.params]) === question,
+    )
+    if (!answer || answer.error) throw new Error('no answer')
+    return answer.result
+  }
+}
+
+export async function byPython(mutants: readonly Mutant[]): Promise<Outcome[]> {
+  const python = startProcess('python3', { args: [RUN_PACK, '--lines'] })
+  for (const { text, given, answers } of mutants) {
+    python.stdin.write(`${JSON.stringify({ bundle: Buffer.from(text).toString('base64'), given, answers })}\n`)
+  }
+  python.stdin.end()
+  const { stdout, stderr } = await python.ended
+  const lines = stdout.split('\n').filter(Boolean)
+  if (lines.length !== mutants.length) throw new Error(`Python stopped after ${lines.length}: ${stderr}`)
+  return lines.map((line) => JSON.parse(line))
+}
