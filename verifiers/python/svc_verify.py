@@ -65,6 +65,10 @@ def is_hex(value, digits):
     return isinstance(value, str) and HEX[digits].fullmatch(value) is not None
 
 
+def is_number(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
 def is_prefixed_hash(value):
     return isinstance(value, str) and value.startswith("sha256:") and is_hex(value[7:], 64)
 
@@ -854,10 +858,10 @@ class Trust:
         self.endorsements = [change for change in changes if change]
         self.revocations = self.read_revocations(documents("revocations"), audience)
         reached, self.counted = self.follow(set())
-        self.starts = {}  # the earliest start of each key that is reached without revocations
+        self.starts = {}  # of each key that is reached without revocations; None for one without a start
         for entry in reached:
-            start = -MAX_SAFE if entry.since is None else entry.since
-            self.starts[entry.key] = min(start, self.starts.get(entry.key, start))
+            start = self.starts.get(entry.key, entry.since)
+            self.starts[entry.key] = None if None in (start, entry.since) else min(start, entry.since)
         self.revoked = {}
         for key in {change.of for change in self.revocations}:
             since = self.find_revocation(key, {key})
@@ -897,9 +901,8 @@ class Trust:
                 if by not in self.recovery:
                     for entry in of_endorser:
                         entry.until = change.time if entry.until is None else min(entry.until, change.time)
-                if all(entry.key != change.of for entry in entries):
-                    entries += [TrustedKey(change.of, use, change.time) for use in uses]
                 if change.of not in queue:
+                    entries += [TrustedKey(change.of, use, change.time) for use in uses]
                     queue.append(change.of)
         return entries, counted
 
@@ -922,7 +925,8 @@ class Trust:
             found += [change.of for change in self.counted if change.by == current and change.of not in found]
         if key in found[1:]:
             return True
-        return key in self.starts and than in self.starts and self.starts[key] > self.starts[than]
+        start, other = self.starts.get(key), self.starts.get(than)
+        return start is not None and other is not None and start > other
 
     def find_revocation(self, key, asked):
         """Since when a key counts as revoked; None if it does not. The word of a recovery key replaces that of
@@ -1303,7 +1307,9 @@ class Node:
             if isinstance(answer, dict) and answer.get("method") == method and same(answer.get("params"), params):
                 if answer.get("error") is not None:
                     raise NodeSilent("the node answered with an error")
-                return answer.get("result")
+                if "result" not in answer:
+                    break
+                return answer["result"]
         raise NodeSilent("the node does not answer")
 
     def require_chain(self, chain):
@@ -1321,13 +1327,13 @@ class Node:
         else:
             return None
         try:
-            meta, (data, encoding) = found["meta"], found["transaction"]
+            meta, data, encoding = found["meta"], *found["transaction"][:2]
+            slot, time, fee, succeeded = found["slot"], found.get("blockTime"), meta["fee"], meta["err"] is None
             data = from_base64(data) if encoding == "base64" else None
             transaction = Transaction(data) if data is not None else None
-            slot, time, succeeded, fee = found["slot"], found.get("blockTime"), meta["err"] is None, meta.get("fee")
         except (TypeError, KeyError, ValueError, AttributeError):
             raise NodeSilent("the node's answer is malformed") from None
-        if transaction is None or not is_integer(slot) or not (fee is None or is_integer(fee)) or not (time is None or is_integer(time, -MAX_SAFE)):
+        if transaction is None or not is_number(slot) or not is_number(fee) or not (time is None or is_number(time)):
             raise NodeSilent("the node's answer is malformed")
         if base58(transaction.signatures[0]) != name or not transaction.is_signed():
             raise NodeSilent("the node shows another transaction")
@@ -1792,15 +1798,15 @@ class Verification:
     def find_other_payload(self, transaction, anchor):
         if self.statement is None or anchor["type"] == "oracle_v2":
             return "the anchor does not publish a statement of this bundle"
-        if self.statement.malformed or not self.statement.is_digest_right:
-            return self.statement.malformed or "the digest is not that of the statement"
-        body = self.statement.body
+        if self.statement.malformed:
+            return self.statement.malformed
+        body, digest = self.statement.body, self.statement.envelope.get("statement_digest")
         expected = {"s": "svc/anchor/v2", "pid": body["proof_id"], "sid": body["snapshot_id"],
-                    "dg": self.statement.digest, "root": bare(body["merkle_root"]), "n": body["file_count"],
+                    "dg": digest, "root": bare(body["merkle_root"]), "n": body["file_count"],
                     "seq": body["sequence"], "t": body["issued_at_unix"], "k": body["issuer_key_id"]}
         if not same(anchor.get("payload"), expected):
             return "the payload beside the anchor is not that of the statement"
-        if anchor.get("statement_digest") != self.statement.digest or anchor.get("snapshot_id") != body["snapshot_id"]:
+        if not is_hex(digest, 64) or anchor.get("statement_digest") != digest or anchor.get("snapshot_id") != body["snapshot_id"]:
             return "the anchor names another statement"
         if not same(anchor.get("envelope_version", 2), 2) and anchor["envelope_version"] is not None:
             return "the anchor is of another version"
@@ -2018,6 +2024,8 @@ def judge_place(anchor, slot, time, fee):
 
 def judge_finality(anchor, is_final):
     commitment, finalized = anchor.get("commitment"), anchor.get("finalized")
+    if finalized not in (None, True, False):
+        return FAILED, "the anchor does not say whether it is final"
     claims = [claim for claim in (None if commitment is None else commitment == "finalized",
                                   None if finalized is None else finalized is True) if claim is not None]
     if len(set(claims)) > 1:

@@ -2,7 +2,6 @@
 
 import { fileURLToPath } from 'node:url'
 import { startProcess } from '@svc/devnet/start-process'
-import { utf8 } from '@svc/protocol/bytes'
 import type { Rpc } from '../../src/rpc.ts'
 import { verifyBundle } from '../../src/verify-bundle.ts'
 import { CASES, givenOf, packBytes } from '../pack.ts'
@@ -43,7 +42,7 @@ export async function byTypeScript({ text, given, answers }: Mutant): Promise<Ou
   } catch {
     return { unusable: 'given' }
   }
-  const verification = await verifyBundle([utf8(text)], { ...usable, ...(answers && { rpc: recordedNode(answers) }) })
+  const verification = await verifyBundle([Buffer.from(text)], { ...usable, ...(answers && { rpc: recordedNode(answers) }) })
   if (verification.refused) return { refused: verification.refused.code }
   return Object.fromEntries(Object.entries(verification.facts).map(([name, fact]) => [name, fact.value]))
 }
