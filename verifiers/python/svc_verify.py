@@ -933,8 +933,8 @@ class Trust:
         others."""
         changes = [change for change in self.revocations if change.of == key]
         by_recovery = [change.time for change in changes if change.by in self.recovery]
-        if by_recovery:
-            return min(by_recovery)
+        if by_recovery or key in self.recovery:
+            return min(by_recovery, default=None)
         counted = []
         for change in changes:
             if change.by == key:

@@ -1,7 +1,7 @@
 """Verifies the conformance pack, and bundles that come as lines; prints a line of JSON for each.
 
     python3 run_pack.py FOLDER      the cases and chains of FOLDER/bundles, and FOLDER/transparency
-    python3 run_pack.py --lines     one {"bundle": base64, "given": …, "answers": …} a line in, one {"facts": …} out
+    python3 run_pack.py --lines     {"bundle": base64, "given": …, "answers": …} in, its facts and verdict out
 
 A line of the pack has `name`, `expected` and `found`.
 """
@@ -29,12 +29,13 @@ def given_of(given, answers):
         node=None if answers is None else svc.Node(answers))
 
 
-def outcome(data, given):
+def outcome(data, given, has_verdict=False):
     try:
         verification = svc.verify(svc.bytes_reader(data), given)
     except svc.Refused as refused:
         return {"refused": refused.code}
-    return {name: value for name, (value, _) in verification.facts.items()}
+    facts = {name: value for name, (value, _) in verification.facts.items()}
+    return {**facts, "verdict": svc.verdict_of(verification.facts)} if has_verdict else facts
 
 
 class Pack:
@@ -124,7 +125,7 @@ def answer_lines():
         request = json.loads(line)
         try:
             given = given_of(request["given"], request.get("answers"))
-            found = outcome(base64.b64decode(request["bundle"]), given)
+            found = outcome(base64.b64decode(request["bundle"]), given, has_verdict=True)
         except svc.Unusable:
             found = {"unusable": "given"}
         except Exception as error:  # a defect of the verifier, which the comparison shows

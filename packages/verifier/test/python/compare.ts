@@ -3,21 +3,19 @@
 import { fileURLToPath } from 'node:url'
 import { startProcess } from '@svc/devnet/start-process'
 import type { Rpc } from '../../src/rpc.ts'
+import { verdictOf } from '../../src/verdict.ts'
 import { verifyBundle } from '../../src/verify-bundle.ts'
 import { CASES, givenOf, packBytes } from '../pack.ts'
 import type { Mutant, Original } from './mutants.ts'
 
 export type Outcome = Record<string, string>
 
-export const RUN_PACK = fileURLToPath(new URL('../../../../verifiers/python/test/run_pack.py', import.meta.url))
-export const VECTORS = fileURLToPath(new URL('../../../../vectors', import.meta.url))
-
-/** Null if there is no Python, or one before 3.9. */
-export async function pythonVersion(): Promise<string | null> {
-  const args = ['-c', 'import sys; print("%d.%d" % sys.version_info[:2]); sys.exit(sys.version_info < (3, 9))']
-  const { code, stdout } = await startProcess('python3', { args }).ended
-  return code === 0 ? stdout.trim() : null
-}
+const ROOT = new URL('../../../../', import.meta.url)
+const pathOf = (file: string) => fileURLToPath(new URL(file, ROOT))
+export const VECTORS = pathOf('vectors')
+export const VERIFIER = pathOf('verifiers/python/svc_verify.py')
+export const RUN_PACK = pathOf('verifiers/python/test/run_pack.py')
+export const LONG_BUNDLE = pathOf('verifiers/python/test/long_bundle.py')
 
 /** All cases of the pack that are JSON. */
 export async function originals(): Promise<Original[]> {
@@ -44,7 +42,8 @@ export async function byTypeScript({ text, given, answers }: Mutant): Promise<Ou
   }
   const verification = await verifyBundle([Buffer.from(text)], { ...usable, ...(answers && { rpc: recordedNode(answers) }) })
   if (verification.refused) return { refused: verification.refused.code }
-  return Object.fromEntries(Object.entries(verification.facts).map(([name, fact]) => [name, fact.value]))
+  const facts = Object.entries(verification.facts).map(([name, fact]) => [name, fact.value])
+  return { ...Object.fromEntries(facts), verdict: verdictOf(verification.facts) }
 }
 
 function recordedNode(answers: unknown): Rpc {
@@ -56,6 +55,14 @@ function recordedNode(answers: unknown): Rpc {
     if (!answer || answer.error) throw new Error('no answer')
     return answer.result
   }
+}
+
+/** The facts that differ, the verdict included. A refused bundle may be refused for any of its defects. */
+export function differencesOf(one: Outcome, other: Outcome): string[] {
+  if (one.refused && other.refused) return []
+  return [...new Set([...Object.keys(one), ...Object.keys(other)])]
+    .filter((name) => one[name] !== other[name])
+    .map((name) => `${name}: ${one[name]} and ${other[name]}`)
 }
 
 export async function byPython(mutants: readonly Mutant[]): Promise<Outcome[]> {
