@@ -794,9 +794,8 @@ def read_key_list(value, pinned):
             if entry.get(field) is not None and time is None:
                 raise Unusable(f"{field} of {key_id(key)} is not a time")
         pinned.keys.append(TrustedKey(key, entry["use"], since, until))
-    recovery = value.get("recovery")
-    if recovery is not None:
-        pinned.recovery.append(read_public_key(recovery.get("public_key_hex") if isinstance(recovery, dict) else None))
+    if isinstance(value.get("recovery"), dict):
+        pinned.recovery.append(read_public_key(value["recovery"].get("public_key_hex")))
     for log in value.get("logs") or []:
         pinned.logs.append(read_log_key(log.get("vkey") if isinstance(log, dict) else None))
     for field in ("endorsements", "revocations"):
@@ -858,10 +857,10 @@ class Trust:
         self.endorsements = [change for change in changes if change]
         self.revocations = self.read_revocations(documents("revocations"), audience)
         reached, self.counted = self.follow(set())
-        self.starts = {}  # of each key that is reached without revocations; None for one without a start
+        self.starts = {}  # the earliest start of each key that is reached without revocations; None for one without
         for entry in reached:
-            start = self.starts.get(entry.key, entry.since)
-            self.starts[entry.key] = None if None in (start, entry.since) else min(start, entry.since)
+            starts = [start for start in (self.starts.get(entry.key), entry.since) if start is not None]
+            self.starts[entry.key] = min(starts, default=None)
         self.revoked = {}
         for key in {change.of for change in self.revocations}:
             since = self.find_revocation(key, {key})
@@ -1827,6 +1826,9 @@ class Verification:
             return FAILED, "nothing says where the record is"
         if self.statement is None or self.statement.malformed:
             return FAILED, "there is no statement that the record could hold"
+        claimed = self.statement.envelope.get("statement_digest")
+        if not is_hex(claimed, 64):
+            return FAILED, "the statement has no digest"
         places = {name: from_base58(sas.get(name), 32) for name in
                   ("program", "credential", "schema", "nonce", "attestation")}
         if None in places.values():
@@ -1871,7 +1873,7 @@ class Verification:
         if proof != body["proof_id"]:
             return FAILED, "the record is of another proof"
         values = (snapshot, digest, root, count, sequence, time, issuer.decode("latin-1"))
-        if values == (body["snapshot_id"], self.statement.digest, bare(body["merkle_root"]), body["file_count"],
+        if values == (body["snapshot_id"], claimed, bare(body["merkle_root"]), body["file_count"],
                       body["sequence"], body["issued_at_unix"], body["issuer_key_id"]):
             return PASSED, None
         if sas["mode"] == "latest" and sequence > body["sequence"]:

@@ -29,7 +29,7 @@ export function mutantOf(random: Random, originals: readonly Original[]): Mutant
   const { document, given, answers } = originals.find((original) => original.name === name) as Original
   const time = () => random.pick(TIMES)
   const change = () => changeOf(random, time)
-  const keys = Array.from({ length: 1 + random.below(3) }, () => ({
+  const keys = repeated(random, () => ({
     ...named(random.pick(SIGNERS)),
     alg: 'ed25519',
     use: random.pick(['receipt', 'attestation', 'evidence-envelope', 'evidence-envelope', 'other']),
@@ -39,7 +39,8 @@ export function mutantOf(random: Random, originals: readonly Original[]): Mutant
   }))
   const list = {
     schema: 'svc/signing-keys/v1',
-    keys,
+    // What two entries of one key and use mean is not defined.
+    keys: [...new Map(keys.map((key) => [`${key.key_id} ${key.use}`, key])).values()],
     ...(random.oneIn(3) && { recovery: named(random.pick(SIGNERS)) }),
     ...(random.oneIn(2) && { endorsements: repeated(random, () => change().endorsement) }),
     ...(random.oneIn(3) && { revocations: repeated(random, () => change().revocation) }),
