@@ -40,7 +40,10 @@ export async function byTypeScript({ text, given, answers }: Mutant): Promise<Ou
   } catch {
     return { unusable: 'given' }
   }
-  const verification = await verifyBundle([Buffer.from(text)], { ...usable, ...(answers && { rpc: recordedNode(answers) }) })
+  const verification = await verifyBundle([Buffer.from(text)], {
+    ...usable,
+    ...(answers && { rpc: recordedNode(answers) }),
+  })
   if (verification.refused) return { refused: verification.refused.code }
   const facts = Object.entries(verification.facts).map(([name, fact]) => [name, fact.value])
   return { ...Object.fromEntries(facts), verdict: verdictOf(verification.facts) }

@@ -29,7 +29,7 @@ export function mutantOf(random: Random, originals: readonly Original[]): Mutant
   const { document, given, answers } = originals.find((original) => original.name === name) as Original
   const time = () => random.pick(TIMES)
   const change = () => changeOf(random, time)
-  const keys = repeated(random, () => ({
+  const keys = Array.from({ length: 1 + random.below(3) }, () => ({
     ...named(random.pick(SIGNERS)),
     alg: 'ed25519',
     use: random.pick(['receipt', 'attestation', 'evidence-envelope', 'evidence-envelope', 'other']),
@@ -45,7 +45,9 @@ export function mutantOf(random: Random, originals: readonly Original[]): Mutant
     ...(random.oneIn(2) && { endorsements: repeated(random, () => change().endorsement) }),
     ...(random.oneIn(3) && { revocations: repeated(random, () => change().revocation) }),
   }
-  const pinned_keys = random.oneIn(3) ? [toHex(random.pick(SIGNERS).publicKey), toHex(random.pick(SIGNERS).publicKey)] : list
+  const pinned_keys = random.oneIn(3)
+    ? [toHex(random.pick(SIGNERS).publicKey), toHex(random.pick(SIGNERS).publicKey)]
+    : list
   const signing_keys = {
     ...(document as { signing_keys?: Document }).signing_keys,
     endorsements: repeated(random, () => change().endorsement),

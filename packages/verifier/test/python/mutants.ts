@@ -42,12 +42,34 @@ class Raw {
 
 const VALUES: readonly Json[] = [
   ...[null, true, false, 0, 1, 2, -1, 1.5, 2 ** 31, 2 ** 32, 2 ** 32 - 1, 2 ** 53 - 1, 2 ** 53, 1e300],
-  ...['', ' ', '0', '1', 'x', '\0', '__proto__', '2026-06-12T00:00:00Z', '2026-06-12T00:00:00.5Z', '2026-02-30T00:00:00Z'],
+  ...[
+    '',
+    ' ',
+    '0',
+    '1',
+    'x',
+    '\0',
+    '__proto__',
+    '2026-06-12T00:00:00Z',
+    '2026-06-12T00:00:00.5Z',
+    '2026-02-30T00:00:00Z',
+  ],
   ...['ed25519', 'none', 'finalized', 'confirmed', 'oracle_v2', 'chain_sas_v1', 'chain_memo_v2', '0'.repeat(64)],
   ...[[], {}, [[]], [null], { x: 1 }],
-  ...['1.0', '-0', '0e5', '1e400', '1e-400', '1E0', '01', '"\\ud800"', '"\\u0000"', '[1,]', '9007199254740993', '1.0000000000000000001'].map(
-    (text) => new Raw(text),
-  ),
+  ...[
+    '1.0',
+    '-0',
+    '0e5',
+    '1e400',
+    '1e-400',
+    '1E0',
+    '01',
+    '"\\ud800"',
+    '"\\u0000"',
+    '[1,]',
+    '9007199254740993',
+    '1.0000000000000000001',
+  ].map((text) => new Raw(text)),
   new Raw('['.repeat(28) + ']'.repeat(28)),
   new Raw('['.repeat(31) + ']'.repeat(31)),
 ]
@@ -61,13 +83,18 @@ function signerOf(seed: string): Ed25519Signer {
 
 export function mutantOf(random: Random, originals: readonly Original[]): Mutant {
   const original = random.pick(originals)
-  const mutant = { document: copyOf(original.document), given: structuredClone(original.given), answers: copyOf(original.answers) }
+  const mutant = {
+    document: copyOf(original.document),
+    given: structuredClone(original.given),
+    answers: copyOf(original.answers),
+  }
   const changes: string[] = []
   for (let count = 1 + random.below(3); count > 0; count--) {
     const kind = random.below(10)
     const keys = mutant.given.pinned_keys
     if (kind === 0 && keys && !Array.isArray(keys)) changes.push(`keys: ${change(keys as Holder, random, originals)}`)
-    else if (kind === 1 && mutant.answers) changes.push(`answers: ${change(mutant.answers as Holder, random, originals)}`)
+    else if (kind === 1 && mutant.answers)
+      changes.push(`answers: ${change(mutant.answers as Holder, random, originals)}`)
     else if (kind === 2 && mutant.given.policy) mutant.given.policy = changeText(mutant.given.policy, random)
     else changes.push(change({ document: mutant.document }, random, originals, (value) => (mutant.document = value)))
   }
@@ -128,7 +155,8 @@ function change(
       return `reverse around ${path}`
     default:
       if (typeof value === 'string') put(changeText(value, random))
-      else if (typeof value === 'number') put(random.pick([value + 1, value - 1, -value, value * 2, value + 0.5, String(value), new Raw(`${value}.0`)]))
+      else if (typeof value === 'number')
+        put(random.pick([value + 1, value - 1, -value, value * 2, value + 0.5, String(value), new Raw(`${value}.0`)]))
       else if (typeof value === 'boolean') put(!value)
       else put(copyOf(random.pick(VALUES)))
       return `change ${path}`
@@ -183,7 +211,11 @@ function changeText(text: string, random: Random): string {
     case 0:
       return text.slice(0, start) + text.slice(start + 1)
     case 1:
-      return text.slice(0, start) + random.pick(['0', 'a', ' ', '\n', '=', 'é', '\0', '🎈', '+', ':', '"', ',']) + text.slice(start)
+      return (
+        text.slice(0, start) +
+        random.pick(['0', 'a', ' ', '\n', '=', 'é', '\0', '🎈', '+', ':', '"', ',']) +
+        text.slice(start)
+      )
     case 2:
       return text.toUpperCase()
     case 3:
@@ -191,7 +223,9 @@ function changeText(text: string, random: Random): string {
     case 4:
       return `sha256:${text}`
     default:
-      return digit === undefined ? `${text}0` : text.slice(0, start) + (digit === '0' ? '1' : '0') + text.slice(start + 1)
+      return digit === undefined
+        ? `${text}0`
+        : text.slice(0, start) + (digit === '0' ? '1' : '0') + text.slice(start + 1)
   }
 }
 
@@ -200,7 +234,9 @@ function signAgain(document: Json): string {
   const envelope = (document as { envelope?: { [key: string]: Json } } | null)?.envelope
   if (typeof envelope !== 'object' || envelope === null) return 'not signed'
   try {
-    const digest = createHash('sha256').update(canonicalBytes(JSON.parse(written(envelope.body as Json)))).digest()
+    const digest = createHash('sha256')
+      .update(canonicalBytes(JSON.parse(written(envelope.body as Json))))
+      .digest()
     envelope.statement_digest = toHex(digest)
     envelope.signature = toHex(STATEMENT.sign(new Uint8Array([...TAG, ...digest])))
     return 'signed again'

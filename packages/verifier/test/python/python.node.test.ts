@@ -5,7 +5,16 @@ import { isDeepStrictEqual } from 'node:util'
 import { startProcess } from '@svc/devnet/start-process'
 import { describe, expect, inject, it } from 'vitest'
 import { CASES, CHAINS } from '../pack.ts'
-import { byPython, byTypeScript, differencesOf, LONG_BUNDLE, originals, RUN_PACK, VECTORS, VERIFIER } from './compare.ts'
+import {
+  byPython,
+  byTypeScript,
+  differencesOf,
+  LONG_BUNDLE,
+  originals,
+  RUN_PACK,
+  VECTORS,
+  VERIFIER,
+} from './compare.ts'
 import { mutantOf as keyHistoryOf } from './key-histories.ts'
 import { mutantOf } from './mutants.ts'
 
@@ -78,16 +87,20 @@ describe(`the verifier in Python (${version ?? 'not installed'})`, () => {
   it.for([
     ['changed bundles', mutantOf, 2000],
     ['made-up histories of keys', keyHistoryOf, 500],
-  ] as const)('CLI-06 agrees with ours in every fact about %s', { tags: ['nightly'] }, async ([, make, count], { skip }) => {
-    skip(version === null, MISSING)
-    const examples = await originals()
-    const random = seededRandom(inject('propertySeed'))
-    const mutants = Array.from({ length: count }, () => make(random, examples))
-    const found = await byPython(mutants)
-    for (const [index, mutant] of mutants.entries()) {
-      expect(differencesOf(await byTypeScript(mutant), found[index] ?? {}), mutant.what).toEqual([])
-    }
-  })
+  ] as const)(
+    'CLI-06 agrees with ours in every fact about %s',
+    { tags: ['nightly'] },
+    async ([, make, count], { skip }) => {
+      skip(version === null, MISSING)
+      const examples = await originals()
+      const random = seededRandom(inject('propertySeed'))
+      const mutants = Array.from({ length: count }, () => make(random, examples))
+      const found = await byPython(mutants)
+      for (const [index, mutant] of mutants.entries()) {
+        expect(differencesOf(await byTypeScript(mutant), found[index] ?? {}), mutant.what).toEqual([])
+      }
+    },
+  )
 
   it.for([[], ['no_names']])(
     'CLI-06 verifies 100,000 files in bounded memory %s',
