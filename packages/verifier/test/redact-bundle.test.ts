@@ -126,6 +126,16 @@ describe('a redacted bundle', () => {
       expect(await refusal({ ...whole, log: bad })).toBe('not_valid')
   })
 
+  it('ADD-18 T-33 contains changes of keys without other fields', async () => {
+    const whole = JSON.parse(fromUtf8(await packBytes('keys-endorsed.json'))!)
+    const [endorsement] = whole.signing_keys.endorsements
+    const signing_keys = { ...whole.signing_keys, endorsements: [{ ...endorsement, note: RECEIPT }] }
+    for (const options of [{}, { filenames: ['readme.txt'] }]) {
+      const text = await redacted({ ...whole, signing_keys }, options)
+      expect(JSON.parse(text).signing_keys).toEqual({ endorsements: [endorsement], revocations: [] })
+    }
+  })
+
   it('ADD-18 T-33 is not made if a chosen name or the anchor contains the id of the receipt or locker', async () => {
     const [file] = listedFiles(1)
     for (const id of [RECEIPT, lockerId(RECEIPT)]) {
