@@ -177,7 +177,8 @@ class Json:
         self.decoder = codecs.getincrementaldecoder("utf-8")("strict")
         self.buffer, self.at, self.ended, self.dropped = "", 0, False, 0
         self.peeked = None
-        self.in_list, self.list_units, self.entry_start = False, 0, 0
+        self.in_list, self.list_units = False, 0
+        self.entry_at, self.entry_before = 0, 0  # where an entry begins in the buffer, and what was dropped of it
 
     def wrong(self, why):
         raise Refused("not_strict_json", f"not strict JSON: {why}")
@@ -197,13 +198,18 @@ class Json:
             self.wrong("bytes that are not UTF-8")
         if self.dropped + len(self.buffer) == 0 and text.startswith("\ufeff"):
             self.wrong("a byte order mark")
+        if self.in_list:
+            self.entry_before, self.entry_at = self.entry_units(), 0
         self.dropped = self.units()
         self.buffer, self.at = self.buffer[self.at:] + text, 0
         self.check_size()
 
+    def entry_units(self):
+        return self.entry_before + utf16_units(self.buffer[self.entry_at:self.at])
+
     def check_size(self):
         if self.in_list:
-            is_large = self.units() - self.entry_start > MAX_ENTRY_UNITS or len(self.buffer) > MAX_UNITS
+            is_large = self.entry_units() > MAX_ENTRY_UNITS or len(self.buffer) > MAX_UNITS
         else:
             is_large = self.units() - self.list_units > MAX_UNITS or len(self.buffer) > MAX_UNITS + 2 * CHUNK
         if is_large or self.bytes > MAX_BYTES:
@@ -212,18 +218,18 @@ class Json:
     def list_items(self, read_entry):
         """The entries of the list of a bundle, each of bounded size."""
         start, self.in_list = self.units(), True
+        self.entry_at, self.entry_before = self.at, 0
 
         def read_bounded():
-            self.entry_start = self.dropped + self.at  # about: only a limit depends on it
+            # The mark that begins the first entry was read already.
+            self.entry_at, self.entry_before = self.at, 0 if self.peeked is None else 1
             entry = read_entry()
-            if self.dropped + self.at - self.entry_start > MAX_ENTRY_UNITS:
-                raise Refused("too_large", "an entry of the list is too large")
+            self.check_size()
             return entry
 
-        self.entry_start = start
         yield from self.items(read_bounded)
         self.in_list = False
-        self.list_units += self.units() - start
+        self.list_units += self.units() - start - 1
 
     def next(self):
         """The next token as (kind, value); kind is a mark, "value" or "end"."""
@@ -312,6 +318,7 @@ class Json:
     def end(self):
         if self.next()[0] != "end":
             self.wrong("more text after the end")
+        self.at = len(self.buffer)
         self.check_size()
 
 
@@ -794,9 +801,12 @@ def read_key_list(value, pinned):
             if entry.get(field) is not None and time is None:
                 raise Unusable(f"{field} of {key_id(key)} is not a time")
         pinned.keys.append(TrustedKey(key, entry["use"], since, until))
-    if isinstance(value.get("recovery"), dict):
-        pinned.recovery.append(read_public_key(value["recovery"].get("public_key_hex")))
-    for log in value.get("logs") or []:
+    recovery, logs = value.get("recovery"), value.get("logs")
+    if recovery is not None:
+        pinned.recovery.append(read_public_key(recovery.get("public_key_hex") if isinstance(recovery, dict) else None))
+    if logs is not None and not isinstance(logs, list):
+        raise Unusable("the logs of the key list are no list")
+    for log in logs or []:
         pinned.logs.append(read_log_key(log.get("vkey") if isinstance(log, dict) else None))
     for field in ("endorsements", "revocations"):
         if isinstance(value.get(field), list):
@@ -1328,7 +1338,7 @@ class Node:
         try:
             meta, data, encoding = found["meta"], *found["transaction"][:2]
             slot, time, fee, succeeded = found["slot"], found.get("blockTime"), meta["fee"], meta["err"] is None
-            data = from_base64(data) if encoding == "base64" else None
+            data = from_base64(data) if encoding == "base64" and len(data) <= 65536 else None
             transaction = Transaction(data) if data is not None else None
         except (TypeError, KeyError, ValueError, AttributeError):
             raise NodeSilent("the node's answer is malformed") from None
@@ -1405,8 +1415,7 @@ class Given:
         self.signers, self.domain_tag, self.audience, self.policy = list(signers), domain_tag, audience, policy
         self.folder, self.node = folder, node
         self.asks_for_log = bool(logs) or policy is not None
-        self.logs = list(logs) + (policy.logs if policy else []) if self.asks_for_log else self.pinned.logs
-        self.asks_for_log = self.asks_for_log or bool(self.pinned.logs)
+        self.logs = list(logs) + (policy.logs if policy else []) or self.pinned.logs
 
 
 class Bundle:
@@ -2026,7 +2035,7 @@ def judge_place(anchor, slot, time, fee):
 
 def judge_finality(anchor, is_final):
     commitment, finalized = anchor.get("commitment"), anchor.get("finalized")
-    if finalized not in (None, True, False):
+    if commitment not in (None, "confirmed", "finalized") or not (finalized is None or isinstance(finalized, bool)):
         return FAILED, "the anchor does not say whether it is final"
     claims = [claim for claim in (None if commitment is None else commitment == "finalized",
                                   None if finalized is None else finalized is True) if claim is not None]

@@ -124,7 +124,7 @@ function change(
     else Object.defineProperty(holder, key, { value, enumerable: true, configurable: true, writable: true })
     if (path === 'document') replaceRoot?.(value)
   }
-  const value = valueOf(place)
+  const value = valueIn(place)
   switch (random.below(9)) {
     case 0:
       if (Array.isArray(holder)) holder.splice(Number(key), 1)
@@ -137,13 +137,13 @@ function change(
     }
     case 2: {
       const other = random.pick(places)
-      put(copyOf(valueOf(other)))
+      put(copyOf(valueIn(other)))
       return `${path} = ${other.path}`
     }
     case 3: {
       const other = random.pick(originals)
       const found = placesIn({ document: other.document }).find((one) => one.path === path)
-      if (found) put(copyOf(valueOf(found)))
+      if (found) put(copyOf(valueIn(found)))
       return `${path} of ${other.name}`
     }
     case 4:
@@ -178,7 +178,7 @@ function placesIn(root: Holder, path = ''): Place[] {
       if (places.length >= MAX_PLACES) return
       const place = { holder, key, path: above === '' ? key : `${above}.${key}` }
       places.push(place)
-      const value = valueOf(place)
+      const value = valueIn(place)
       if (typeof value === 'object' && value !== null && !(value instanceof Raw)) visit(value, place.path)
     }
   }
@@ -186,7 +186,7 @@ function placesIn(root: Holder, path = ''): Place[] {
   return places
 }
 
-const valueOf = ({ holder, key }: Pick<Place, 'holder' | 'key'>) => (holder as { [key: string]: Json })[key] as Json
+const valueIn = ({ holder, key }: Pick<Place, 'holder' | 'key'>) => (holder as { [key: string]: Json })[key] as Json
 
 function copyOf(value: Json): Json {
   if (typeof value !== 'object' || value === null || value instanceof Raw) return value
