@@ -20,7 +20,6 @@ import json
 import os
 import re
 import sys
-from bisect import bisect_left
 from calendar import timegm
 from datetime import datetime
 
