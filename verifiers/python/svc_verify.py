@@ -906,9 +906,8 @@ class Trust:
                 of_endorser = [entry for entry in entries if entry.key == by]
                 uses = USES if by in self.recovery else dict.fromkeys(
                     use for entry in of_endorser for use in (USES if entry.use is None else [entry.use]) if use in USES)
-                if by not in self.recovery:
-                    for entry in of_endorser:
-                        entry.until = change.time if entry.until is None else min(entry.until, change.time)
+                for entry in of_endorser:
+                    entry.until = change.time if entry.until is None else min(entry.until, change.time)
                 if change.of not in queue:
                     entries += [TrustedKey(change.of, use, change.time) for use in uses]
                     queue.append(change.of)
