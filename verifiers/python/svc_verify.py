@@ -788,6 +788,8 @@ def read_pinned_keys(sources):
 def read_key_list(value, pinned):
     if not isinstance(value, dict) or value.get("schema") != "svc/signing-keys/v1" or not isinstance(value.get("keys"), list):
         raise Unusable("a key list needs the schema svc/signing-keys/v1 and keys")
+    if not value["keys"]:
+        raise Unusable("the key list is empty")
     for entry in value["keys"]:
         if not isinstance(entry, dict):
             raise Unusable("an entry of the key list is not an object")
