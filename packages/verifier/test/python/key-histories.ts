@@ -32,7 +32,7 @@ export function mutantOf(random: Random, originals: readonly Original[]): Mutant
   const keys = Array.from({ length: 1 + random.below(3) }, () => ({
     ...named(random.pick(SIGNERS)),
     alg: 'ed25519',
-    use: random.pick(['receipt', 'attestation', 'evidence-envelope', 'evidence-envelope', 'other']),
+    use: random.pick(['receipt', 'attestation', 'evidence-envelope', 'evidence-envelope']),
     status: random.pick(['active', 'retired']),
     ...(random.oneIn(2) && { valid_from: time() }),
     ...(random.oneIn(3) && { valid_to: time() }),
