@@ -180,7 +180,6 @@ describe('the commands of the documents', () => {
       'fuzz/README.md: not run: takes an hour',
       'packages/sdk/README.md: run by acceptance/one-file.test.ts',
       'verifiers/python/README.md: run by packages/verifier/test/python/python.node.test.ts',
-      'verifiers/python/README.md: run by packages/verifier/test/python/python.node.test.ts',
     ])
   })
 
