@@ -63,14 +63,15 @@ export async function listActivity(
   }
 }
 
-/** The owner's S3 keys for all lockers open this one too. */
+/** With the owner's S3 keys for all lockers that were created or revoked since this one was opened. */
 async function changesOf(context: Context, locker: Locker, { change }: Position, limit: number): Promise<Row[]> {
   const { db } = context.database
   const [ofLocker, ofOwner] = await Promise.all([
     accessChangesOf(db, locker.locker_id, change, limit),
     accessChangesOf(db, locker.owner, change, limit),
   ])
-  return [...ofLocker, ...ofOwner].sort(newestFirst).map(({ revocation_id: id, revoked_at: at, revoked }) => {
+  const sinceOpened = ofOwner.filter(({ revoked_at }) => revoked_at >= openedAt(locker))
+  return [...ofLocker, ...sinceOpened].sort(newestFirst).map(({ revocation_id: id, revoked_at: at, revoked }) => {
     const parsed = parseAccessChange(revoked)
     const entry = { ...NOTHING, ...(parsed ? shownChange(context, parsed) : { what: 'other' as const }) }
     return { at, document: { kind: 'access', key: id }, entry, passed: { change: { at, id } } }
@@ -133,9 +134,13 @@ function linkChange({ action, status }: AccessChange & { what: 'link' }): Activi
   return !status || status.link_closed === 1 ? 'public_link_closed' : 'public_link_opened'
 }
 
+function openedAt({ created_at }: Locker): number {
+  return Math.floor(Date.parse(created_at) / 1000)
+}
+
 /** The renewals, and the opening of the locker as the oldest. */
 async function paymentsOf({ database }: Context, locker: Locker, position: Position, limit: number): Promise<Row[]> {
-  const { locker_id, receipt_id, created_at } = locker
+  const { locker_id, receipt_id } = locker
   const { payment: before } = position
   const renewals = await renewalsBefore(database.db, locker_id, before, limit)
   const rows = renewals.map((renewal): Row => {
@@ -152,7 +157,7 @@ async function paymentsOf({ database }: Context, locker: Locker, position: Posit
   return [
     ...rows,
     {
-      at: Math.floor(Date.parse(created_at) / 1000),
+      at: openedAt(locker),
       document: { kind: 'locker', key: locker_id },
       entry: { ...NOTHING, what: 'opened', id: receipt_id },
       passed: { payment: { at: OPENED, id: NONE } },

@@ -21,6 +21,9 @@ forEachDatabase('the activity of a locker', (database) => {
   /** Every kind of change, a second apart. Returns what each must look like, newest first. */
   async function changedLocker() {
     const owner = ed25519Identity()
+    await instance.locker(owner)
+    expectSuccess(await askWalletKey(instance, owner))
+    instance.clock.advance(1)
     const locker = await instance.locker(owner)
     const expected: object[] = [{ what: 'opened', id: locker.receiptId }]
     const did = async <Result>(entry: (result: Result) => object, act: () => Promise<Result>) => {
