@@ -140,6 +140,7 @@ TOKEN = re.compile(
     r'|"(?P<text>[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*)*)"'
     r"|(?P<number>-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)"
     r"|(?P<word>true|false|null))")
+SPACE = re.compile(r"[ \t\n\r]*")
 ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))")
 SHORT_ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 SURROGATE = re.compile("[\ud800-\udfff]")
@@ -177,7 +178,8 @@ class Json:
         self.buffer, self.at, self.ended, self.dropped = "", 0, False, 0
         self.peeked = None
         self.in_list, self.list_units = False, 0
-        self.entry_at, self.entry_before = 0, 0  # where an entry begins in the buffer, and what was dropped of it
+        # Where an entry begins in the buffer (None between entries), and what was dropped of it.
+        self.entry_at, self.entry_before = None, 0
 
     def wrong(self, why):
         raise Refused("not_strict_json", f"not strict JSON: {why}")
@@ -197,14 +199,14 @@ class Json:
             self.wrong("bytes that are not UTF-8")
         if self.dropped + len(self.buffer) == 0 and text.startswith("\ufeff"):
             self.wrong("a byte order mark")
-        if self.in_list:
+        if self.entry_at is not None:
             self.entry_before, self.entry_at = self.entry_units(), 0
         self.dropped = self.units()
         self.buffer, self.at = self.buffer[self.at:] + text, 0
         self.check_size()
 
     def entry_units(self):
-        return self.entry_before + utf16_units(self.buffer[self.entry_at:self.at])
+        return 0 if self.entry_at is None else self.entry_before + utf16_units(self.buffer[self.entry_at:self.at])
 
     def check_size(self):
         if self.in_list:
@@ -217,18 +219,26 @@ class Json:
     def list_items(self, read_entry):
         """The entries of the list of a bundle, each of bounded size."""
         start, self.in_list = self.units(), True
-        self.entry_at, self.entry_before = self.at, 0
 
         def read_bounded():
             # The mark that begins the first entry was read already.
+            if self.peeked is None:
+                self.skip_space()
             self.entry_at, self.entry_before = self.at, 0 if self.peeked is None else 1
             entry = read_entry()
             self.check_size()
+            self.entry_at = None
             return entry
 
         yield from self.items(read_bounded)
         self.in_list = False
         self.list_units += self.units() - start - 1
+
+    def skip_space(self):
+        self.at = SPACE.match(self.buffer, self.at).end()
+        while self.at == len(self.buffer) and not self.ended:
+            self.fill()
+            self.at = SPACE.match(self.buffer, self.at).end()
 
     def next(self):
         """The next token as (kind, value); kind is a mark, "value" or "end"."""
@@ -244,6 +254,7 @@ class Json:
                 if self.buffer[self.at:].strip(" \t\n\r"):
                     self.wrong("no value")
                 return "end", None
+            self.at = SPACE.match(self.buffer, self.at).end()
             self.fill()
         self.at = match.end()
         kind, text = match.lastgroup, match[match.lastgroup]
