@@ -6,6 +6,7 @@ export const DOCUMENTS = [
   'docs/**/*.md',
   '{packages,apps}/*/{*,src/**/*}.md',
   '{contracts,acceptance,bench,fuzz,vectors,deploy}/*.md',
+  'verifiers/*/*.md',
 ]
 
 /** Relative links of all documents whose file or heading does not exist. */

@@ -19,6 +19,7 @@ import hashlib
 import json
 import os
 import re
+import signal
 import sys
 from calendar import timegm
 from datetime import datetime
@@ -2254,4 +2255,6 @@ def as_json(path, verification, refused):
 
 
 if __name__ == "__main__":
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `| head -1` is no error
     sys.exit(main())
