@@ -280,7 +280,10 @@ function endorsersOf(hex: string, steps: readonly Endorsement[]): Set<string> {
   return found
 }
 
-/** The earliest begin of the entries of a key that have one. Null for a key without a period, which is neither earlier nor later than others. */
+/**
+ * The earliest begin of the entries of a key that have one. Null for a key without a period, which is neither earlier
+ * nor later than others.
+ */
 function beginOf(hex: string, { keys }: Reached): number | null {
   const begins = keysOf(hex, keys).map(({ validFrom }) => validFrom)
   return begins.reduce((first, begin) => (first === null || (begin !== null && begin < first) ? begin : first), null)
