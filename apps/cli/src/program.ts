@@ -36,6 +36,7 @@ const COMMANDS: Record<string, Record<string, () => Promise<CommandModule>>> = {
     shares: () => import('./files/shares.ts'),
     url: () => import('./files/url.ts'),
     access: () => import('./files/access.ts'),
+    activity: () => import('./files/activity.ts'),
     operators: () => import('./files/operators.ts'),
     s3: () => import('./s3/s3.ts'),
     link: () => import('./files/link.ts'),

@@ -143,7 +143,7 @@ describe('with a key', () => {
     expectNoErrors(page)
   })
 
-  it('OPER-02 adds and removes operators', async () => {
+  it('OPER-02 OPER-09 adds, names and removes operators', async () => {
     const locker = await newLocker()
     const { page } = await visit(site, `/locker/${locker.locker_id}#people`)
     await useKey(page, seedKey(PAYER))
@@ -158,6 +158,16 @@ describe('with a key', () => {
     await add.getByText('The owner can already do everything.').waitFor()
     const other = signerFromSeed(hash('sha256', 'operator', 'buffer'))
     await give(other.address)
+    await click(page, `Name ${other.address}`)
+    const naming = page.getByRole('dialog')
+    await naming.getByRole('textbox').fill('a/b')
+    await naming.getByRole('button', { name: 'Name', exact: true }).click()
+    await naming.getByText('Use at most 59 letters').waitFor()
+    await naming.getByRole('textbox').fill('Ada')
+    await expectAccessible(page, 'locker-name-operator')
+    await naming.getByRole('button', { name: 'Name', exact: true }).click()
+    await page.getByRole('listitem').filter({ hasText: other.address }).getByText('Ada').waitFor()
+    await expectAccessible(page, 'locker-named-operator')
     await click(page, `Remove ${other.address}`)
     expect(await operatorsOf(locker)).toEqual([other.address])
     await expectAccessible(page, 'locker-remove-operator')

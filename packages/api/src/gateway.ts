@@ -1,6 +1,7 @@
 // All endpoints of the gateway.
 
 import * as access from './access.ts'
+import * as activity from './activity.ts'
 import * as attestations from './attestations.ts'
 import * as confirmFiles from './confirm-files.ts'
 import * as dsse from './dsse.ts'
@@ -36,6 +37,7 @@ export const gatewayEndpoints = endpointsOf([
   sponsored,
   lockers,
   access,
+  activity,
   usage,
   files,
   confirmFiles,

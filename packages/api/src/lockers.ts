@@ -14,7 +14,7 @@ export const MAX_TAG_CHARACTERS = 64
 export const Tags = Type.Array(Type.String({ maxLength: MAX_TAG_CHARACTERS }), {
   maxItems: MAX_TAGS,
   default: [],
-  description: 'Words to find the locker by. They are set when the locker is opened; only the name can be changed.',
+  description: 'Words to find the locker by. They are set when the locker is opened; only names can be changed.',
 })
 
 /** Fits the maximum number of tags at their maximum length. */
@@ -407,22 +407,24 @@ export const renameLocker = endpoint({
   repeatable: true,
   path: '/v1/lockers/{locker_id}/name',
   auth: { ops: ['locker:admin'] },
-  summary: 'Name a locker, or remove its name',
+  summary: 'Name a locker or one of its operators, or remove the name',
   params: LockerPath,
   body: Type.Object({
     name: OrNull(
       Type.String({
         minLength: 1,
         maxLength: MAX_TAG_CHARACTERS - NAME_TAG.length,
-        description: 'It replaces the tag that begins with `name:`. Owner and operators see it. Null removes it.',
+        description:
+          'It replaces the tag that begins with `name:`, or with `operator:`, the key and a space. Owner and operators see it. Null removes it.',
       }),
     ),
+    operator: Type.Optional(Type.String({ maxLength: 44, description: 'Names this operator instead of the locker.' })),
   }),
   responses: {
     200: Type.Object({ ok: Type.Literal(true), locker_id: Type.String(), tags: LockerFacts.tags }),
   },
   headers: NO_STORE,
-  errors: [...LOCKER_ERRORS, 'OWNER_REQUIRED'],
+  errors: [...LOCKER_ERRORS, 'OWNER_REQUIRED', 'OPERATOR_NOT_FOUND'],
 })
 
 export const changeAnchoring = endpoint({

@@ -28,11 +28,13 @@ import { put } from './files/put.ts'
 import { putMany } from './files/put-many.ts'
 import { rename } from './files/rename.ts'
 import {
+  activity,
   addOperator,
   changeAnchoring,
   changePublicLink,
   lockers,
   metadata,
+  nameOperator,
   provision,
   publicLink,
   removeOperator,
@@ -118,11 +120,13 @@ const gatewayOperations = {
   publicLink,
   changePublicLink,
   renameLocker,
+  nameOperator,
   changeAnchoring,
   share,
   shares,
   endShare,
   access,
+  activity,
   s3Credentials,
   createS3Key,
   s3Keys,

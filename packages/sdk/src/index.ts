@@ -1,6 +1,7 @@
 // The public interface of the SDK: clients of a gateway and its agent service, for Node and browsers.
 
 export type { AccessEntry, AccessList } from '@svc/api/access'
+export type { ActivityEntry } from '@svc/api/activity'
 export type { Anchoring, ListedLocker, PublicLink } from '@svc/api/lockers'
 export type {
   NewS3Key,

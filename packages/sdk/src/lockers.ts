@@ -1,5 +1,6 @@
 // Lockers: their ids, finding and opening them, their operators and public links.
 
+import { type ActivityEntry, listActivity } from '@svc/api/activity'
 import {
   type Anchoring,
   addOperator as addEndpoint,
@@ -173,6 +174,38 @@ export async function renameLocker(
   signal?: AbortSignal,
 ): Promise<string[]> {
   return (await call(context, renameLockerEndpoint, { params: { locker_id }, body: { name }, signal })).body.tags
+}
+
+/** Names an operator, or removes the name. Check names with `nameObjection`. Returns all tags of the locker. */
+export async function nameOperator(
+  context: Context,
+  { locker_id }: Locker,
+  operator: string,
+  name: string | null,
+  signal?: AbortSignal,
+): Promise<string[]> {
+  const body = { name, operator }
+  return (await call(context, renameLockerEndpoint, { params: { locker_id }, body, signal })).body.tags
+}
+
+/** Lists what was done to the locker and what changed who can open it, newest first, page by page. Only for the owner. */
+export async function* activity(
+  context: Context,
+  { locker_id }: Locker,
+  { signal }: { signal?: AbortSignal } = {},
+): AsyncGenerator<ActivityEntry> {
+  for (let cursor: string | undefined; ; ) {
+    const query = { limit: PAGE, ...(cursor && { cursor }) }
+    const { body } = await call(context, listActivity, { params: { locker_id }, query, signal })
+    if (body.locker_id !== locker_id) throw new UntrueAnswer('the activity is of another locker')
+    yield* body.activity
+    // A cursor that returns might never end the list.
+    if (body.next_cursor !== undefined && body.next_cursor === cursor)
+      throw new UntrueAnswer('a page of the activity leads to itself')
+    cursor = body.next_cursor
+    if (cursor === undefined) return
+    if (body.activity.length === 0) throw new UntrueAnswer('a page of the activity is empty but not the last')
+  }
 }
 
 /** Publishes each statement of the locker separately, or only through the anchored checkpoints of the log. */

@@ -11,7 +11,7 @@ export function bashScript(words: readonly Words[]): string {
     const own = values ? `; ${valuesText(values)}` : ''
     return `    ${path ? `'${path}'` : "''"}) words='${[...new Set(all)].join(' ')}'${own} ;;`
   })
-  const optionCases = optionValues(words).map(([forms, of]) => `      ${forms.join('|')}) ${valuesText(of)} ;;`)
+  const optionCases = optionValues(words).map(([patterns, of]) => `      ${patterns.join('|')}) ${valuesText(of)} ;;`)
   return `# svc completion bash > ~/.local/share/bash-completion/completions/svc
 _svc() {
   local word path='' words='' values='' dynamic='' i skip=''
@@ -32,7 +32,7 @@ ${words
     esac
   done
   if [[ -n $skip ]]; then
-    case "$skip" in
+    case "$path $skip" in
 ${optionCases.join('\n')}
     esac
   else

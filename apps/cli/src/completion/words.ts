@@ -56,19 +56,18 @@ function below(command: Command, path: string): Words[] {
   ]
 }
 
-/** The values of options, by all forms of the option. Commands may have options of one name with different values. */
-export function optionValues(words: readonly Words[]): [forms: string[], values: Values][] {
-  const found = new Map<string, [forms: string[], values: Values]>()
-  for (const { flag, short, values } of words.flatMap(({ options }) => options)) {
-    if (!values) continue
-    const before = found.get(flag)?.[1]
-    const both =
-      before && 'fixed' in before && 'fixed' in values
-        ? { fixed: [...new Set([...before.fixed, ...values.fixed])] }
-        : values
-    found.set(flag, [short === null ? [flag] : [short, flag], both])
-  }
-  return [...found.values()]
+/**
+ * The values of options as shell patterns of a command and an option: options of the program follow any command, and
+ * commands may have options of one name with different values.
+ */
+export function optionValues(words: readonly Words[]): [patterns: string[], values: Values][] {
+  return words.flatMap(({ path, options }) =>
+    options.flatMap(({ flag, short, values }): [string[], Values][] => {
+      if (!values) return []
+      const forms = short === null ? [flag] : [short, flag]
+      return [[forms.map((form) => (path === '' ? `*' ${form}'` : `'${path} ${form}'`)), values]]
+    }),
+  )
 }
 
 function optionWords({ long, short, description, required, optional, argChoices }: Option): OptionWords {

@@ -9,17 +9,12 @@ export function zshScript(words: readonly Words[]): string {
     const own = values ? `; ${valuesText(values)}` : ''
     return `    ${path ? `'${path}'` : "''"}) commands=(${named.join(' ')}); options=(${flags.join(' ')})${own} ;;`
   })
-  const optionCases = optionValues(words).map(([forms, of]) => `    ${forms.join('|')}) ${valuesText(of)} ;;`)
+  const optionCases = optionValues(words).map(([patterns, of]) => `    ${patterns.join('|')}) ${valuesText(of)} ;;`)
   return `#compdef svc
 # svc completion zsh > "\${fpath[1]}/_svc"
 _svc() {
   local candidate='' word dynamic=''
   local -a commands options values
-  case "\${words[CURRENT-1]}" in
-${optionCases.join('\n')}
-  esac
-  [[ -n $dynamic ]] && values=(\${(f)"$("\${words[1]}" complete $dynamic 2>/dev/null)"})
-  if ((\${#values})); then compadd -a values; return; fi
   for word in \${words[2,CURRENT-1]}; do
     case "\${candidate:+$candidate }$word" in
 ${words
@@ -28,6 +23,11 @@ ${words
   .join('\n')}
     esac
   done
+  case "$candidate \${words[CURRENT-1]}" in
+${optionCases.join('\n')}
+  esac
+  [[ -n $dynamic ]] && values=(\${(f)"$("\${words[1]}" complete $dynamic 2>/dev/null)"})
+  if ((\${#values})); then compadd -a values; return; fi
   case "$candidate" in
 ${cases.join('\n')}
   esac

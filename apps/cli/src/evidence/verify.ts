@@ -49,7 +49,7 @@ export function add(program: Command, open: Open): void {
   const verifying = program
     .command('verify')
     .description('check evidence bundles, fact by fact, without asking the gateway')
-    .argument('<bundle...>', 'files; - is standard input; several are also checked as a chain')
+    .argument('[bundle...]', 'files; - is standard input; several are also checked as a chain')
     .addOption(
       listOption('--keys <keys>', 'keys that must have signed: files, or hex; by default the keys of `svc keys pin`'),
     )
@@ -90,7 +90,8 @@ The first line is the verdict; with --json it is "verdict":
 The facts follow: ✓ passed, ✗ failed, – not checked. A fact that was not checked has not passed
 and does not count for the verdict. The exit code is 3 for FAILED, else 0; with --strict it is
 3 unless the verdict is VERIFIED. --keys, --signer and --require can be repeated or take a
-comma-separated list. --find also fails if a file is not listed: put it after the bundle.
+comma-separated list. --find also fails if a file is not listed; the last name
+after it is the bundle if none comes before it.
 
 A redacted bundle shows some files, or none by name: what it leaves out is listed, and not checked.
 A DSSE envelope or a Sigstore bundle of \`svc bundle --format\` is checked with the statement in it.
@@ -107,8 +108,16 @@ Facts, and what each means when it has passed:
 ${pairs(FACTS.map((fact) => [`  ${fact}`, FACT_MEANINGS[fact]]))}`,
     )
     .action(async (bundles: string[], options: VerifyOptions, command: Command) =>
-      verify(await open(command), bundles, options),
+      verify(await open(command), ...withBundle(bundles, options)),
     )
+}
+
+/** --find takes all names that follow it. */
+function withBundle(bundles: readonly string[], options: VerifyOptions): [readonly string[], VerifyOptions] {
+  if (bundles.length > 0) return [bundles, options]
+  const { find = [] } = options
+  if (find.length < 2) throw new UsageError('missing BUNDLE', '`svc verify bundle.json --find FILE`')
+  return [find.slice(-1), { ...options, find: find.slice(0, -1) }]
 }
 
 async function verify(session: Session, paths: readonly string[], given: VerifyOptions): Promise<void> {

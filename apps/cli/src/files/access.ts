@@ -21,9 +21,10 @@ async function listAccess(session: Session): Promise<void> {
   output.result(list, () => {
     const columns = ['WHAT', 'OPENS', 'MAY', 'UNTIL', 'LAST USED', 'TO END IT'].map((title) => ({ title }))
     const rows = list.access.map((entry) => {
-      const { kind, path, permissions, expires_at, last_used_at } = entry
+      const { kind, label, path, permissions, expires_at, last_used_at } = entry
       const cells = [path ?? 'everything', permissions.join(' ') || '-', timeText(expires_at), timeText(last_used_at)]
-      return [KINDS[kind], ...cells, commandToEnd(entry, session.lockerOption)].map(shown)
+      const what = kind === 'operator' && label !== null ? `operator ${label}` : KINDS[kind]
+      return [what, ...cells, commandToEnd(entry, session.lockerOption)].map(shown)
     })
     return table(columns, rows)
   })

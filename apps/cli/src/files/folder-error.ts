@@ -5,7 +5,7 @@ import { GatewayError, InvalidFilename, isGatewayError } from '@svc/sdk/errors'
 import { Failure } from '../errors.ts'
 import { shellWord } from '../output/shell-word.ts'
 
-interface Listing {
+export interface Listing {
   client: Client
   locker: Locker
   signal: AbortSignal

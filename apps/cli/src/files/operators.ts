@@ -1,5 +1,7 @@
 import { lockerRecord } from '@svc/api/lockers'
+import { nameObjection, operatorName } from '@svc/sdk/locker-names'
 import type { Command } from 'commander'
+import { UsageError } from '../errors.ts'
 import { operatorKey } from '../options.ts'
 import { counted } from '../output/quantities.ts'
 import { shown } from '../output/shown.ts'
@@ -17,6 +19,14 @@ export function add(program: Command, open: Open): void {
     .argument('<key>', 'Ed25519 public key, base58: the operator gets it with `svc whoami`', operatorKey)
     .action(async (key: string, _: object, command: Command) => addOperator(await open(command), key))
   operators
+    .command('name')
+    .description('name an operator; the other operators see the name too')
+    .argument('<key>', 'Ed25519 public key, base58', operatorKey)
+    .argument('<name>', 'its new name')
+    .action(async (key: string, name: string, _: object, command: Command) =>
+      nameOperator(await open(command), key, name),
+    )
+  operators
     .command('rm')
     .description('remove a key, effective immediately')
     .argument('<key>', 'Ed25519 public key, base58', operatorKey)
@@ -29,10 +39,20 @@ async function list(session: Session): Promise<void> {
   const client = await session.lockerClient(locker)
   const { locker_id } = locker
   const { body } = await client.call(lockerRecord, { params: { locker_id }, signal: host.signal })
-  const { owner, operators } = body
-  output.result({ locker_id, owner, operators }, () =>
-    [`${shown(owner)}  owner`, ...operators.map((key) => `${shown(key)}  operator`)].join('\n'),
+  const { owner, operators, tags } = body
+  const names = Object.fromEntries(operators.map((key) => [key, operatorName(tags, key)]))
+  const line = (key: string) => `${shown(key)}  operator${names[key] ? ` ${shown(names[key])}` : ''}`
+  output.result({ locker_id, owner, operators, names }, () =>
+    [`${shown(owner)}  owner`, ...operators.map(line)].join('\n'),
   )
+}
+
+async function nameOperator(session: Session, key: string, name: string): Promise<void> {
+  const objection = nameObjection(name)
+  if (objection !== null) throw new UsageError(objection)
+  const locker = await session.locker()
+  await (await session.lockerClient(locker)).nameOperator(locker, key, name, session.host.signal)
+  session.output.result({ locker_id: locker.locker_id, operator: key, name }, () => `${shown(key)} is called ${name}`)
 }
 
 async function addOperator(session: Session, key: string): Promise<void> {

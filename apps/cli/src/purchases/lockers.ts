@@ -6,7 +6,15 @@ import { short, timeText } from '../output/quantities.ts'
 import { shown } from '../output/shown.ts'
 import { table } from '../output/table.ts'
 import type { Open, Session } from '../session.ts'
-import { forgetLocker, isReceiptId, type KnownLocker, knownLockers, rememberLocker } from '../setup/known-lockers.ts'
+import {
+  findLocker,
+  forgetLocker,
+  isReceiptId,
+  type KnownLocker,
+  knownLockers,
+  named,
+  rememberLocker,
+} from '../setup/known-lockers.ts'
 import { showUsage } from './status.ts'
 
 export function add(program: Command, open: Open): void {
@@ -36,10 +44,18 @@ export function add(program: Command, open: Open): void {
       remember(await open(command), receipt, name ?? null),
     )
   lockers
+    .command('rename')
+    .description('name a locker at the gateway and on this machine; its operators see the name too')
+    .argument('<locker>', 'its name, receipt or id')
+    .argument('<name>', 'its new name')
+    .action(async (locker: string, name: string, _: object, command: Command) =>
+      rename(await open(command), locker, name),
+    )
+  lockers
     .command('rm')
     .description('forget a locker; the locker itself does not change')
-    .argument('<receipt>', 'rcpt_…')
-    .action(async (receipt: string, _: object, command: Command) => forget(await open(command), receipt))
+    .argument('<locker>', 'its name, receipt or id')
+    .action(async (locker: string, _: object, command: Command) => forget(await open(command), locker))
 }
 
 async function list(session: Session, { usage }: { usage?: boolean }): Promise<void> {
@@ -83,11 +99,28 @@ async function remember(session: Session, receipt_id: string, name: string | nul
   output.result(locker, () => `${locker.locker_id} is known as ${locker.name ?? receipt_id}`)
 }
 
-async function forget({ output, folder }: Session, receipt_id: string): Promise<void> {
-  requireReceiptId(receipt_id)
+async function rename(session: Session, wanted: string, name: string): Promise<void> {
+  const { output, folder, gateway, host } = session
+  const objection = nameObjection(name)
+  if (objection !== null) throw new UsageError(objection)
+  const locker = await session.locker(wanted)
+  const { receipt_id, locker_id, owner } = locker
+  const known = await knownLockers(folder)
+  if (named(known, gateway).some((other) => other.name === name && other.receipt_id !== receipt_id))
+    throw new UsageError(`another locker has the name ${name}`)
+  const tags = await (await session.lockerClient(locker)).renameLocker(locker, name, host.signal)
+  const added_at = known.find((one) => one.receipt_id === receipt_id)?.added_at ?? new Date(host.now()).toISOString()
+  await rememberLocker(folder, { receipt_id, locker_id, gateway, owner, name, added_at })
+  output.result({ receipt_id, locker_id, name, tags }, () => `${locker.name ?? locker_id} is now called ${name}`)
+}
+
+async function forget({ output, folder, gateway }: Session, wanted: string): Promise<void> {
+  const { receipt_id } = isReceiptId(wanted)
+    ? { receipt_id: wanted }
+    : findLocker(await knownLockers(folder), gateway, wanted)
   const forgotten = await forgetLocker(folder, receipt_id)
   output.result({ receipt_id, forgotten }, () =>
-    forgotten ? `${receipt_id} was removed from the list` : `${receipt_id} was not in the list`,
+    forgotten ? `${wanted} was removed from the list` : `${wanted} was not in the list`,
   )
 }
 

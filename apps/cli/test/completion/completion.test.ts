@@ -34,6 +34,14 @@ describe('shell completion', () => {
     expect(await complete('svc', 'buy', '--asset', 'US')).toEqual(['USDC', 'USDT', 'USDT0'])
     expect(await complete('svc', 'verify', 'b.json', '--require', 'anchor_f')).toEqual(['anchor_finalized'])
     expect(await complete('svc', 'put', '-l', 'ph')).toEqual(['photos'])
+    const formats = words.flatMap(({ path, options }) =>
+      options.flatMap(({ flag, values }) =>
+        flag === '--format' && values && 'fixed' in values ? [{ path, values }] : [],
+      ),
+    )
+    expect(formats.length).toBeGreaterThan(1)
+    for (const { path, values } of formats)
+      expect(await complete('svc', ...path.split(' '), '--format', '')).toEqual(values.fixed)
     expect(await complete('svc', 'status', 'my')).toEqual(['my\\ files'])
     expect(await complete('svc', '--profile', 'w')).toEqual(['work'])
     expect(await complete('svc', 'profile', 'use', 'w')).toEqual(['work'])

@@ -336,6 +336,9 @@ describe('svc verify', () => {
       const missing = await find('v2.json', join(folder, 'renamed'), join(folder, 'other'))
       expect(missing).toMatchObject(exits(3, 'other is not listed'))
       expect(missing.stdout).toMatch(/^FAILED: \S*other is not listed\n\n✓ [^\n]*\n✗ \S*other is not listed\n/)
+      const last = await verify(['--keys', `${pinned_keys}`, '--find', join(folder, 'renamed'), pack('v2.json')])
+      expect(last).toMatchObject({ exitCode: 0, stdout: found.stdout })
+      expect(await verify(['--find', join(folder, 'renamed')])).toMatchObject(exits(2, 'missing BUNDLE'))
       const json = (await verify([pack('v2.json'), '--json', '--find', join(folder, 'other')])).stdout
       expect(jsonDocument(json)).toMatchObject({
         ok: false,

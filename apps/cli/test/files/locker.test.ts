@@ -181,6 +181,8 @@ describe('put, ls, get', () => {
   it('rm removes only the files that were confirmed', async () => {
     const locker = await newLocker(FILES)
     expect(await home.svc(['rm', 'a.txt', ...locker])).toMatchObject(exits(2, '--yes'))
+    for (const folder of ['sub', 'sub/'])
+      expect(await home.svc(['rm', folder, ...locker])).toMatchObject(exits(1, 'svc rm -r sub/'))
     expect(names((await ok('rm', '-r', 'sub', '--yes', '--json', ...locker)).stdout)).toHaveLength(2)
     expect(names((await ok('ls', '--json', ...locker)).stdout)).toEqual(['a.txt'])
     expect(await home.svc(['rm', 'sub/empty', '--yes', ...locker])).toMatchObject(exits(1, 'svc ls'))

@@ -2,7 +2,7 @@ import type { AccessList } from '@svc/api/access'
 import type { Share } from '@svc/api/shares'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { exits, jsonLines } from '../host.ts'
-import { useLockerHome } from '../locker.ts'
+import { newWallet, useLockerHome } from '../locker.ts'
 
 const home = useLockerHome()
 
@@ -83,5 +83,37 @@ describe('svc access', () => {
     await home.ok('revoke', '--yes')
     expect((await fetch(url)).status).toBe(404)
     expect(await listed()).toEqual([])
+  })
+})
+
+describe('svc activity', () => {
+  it('LOCK-17 LOCK-18 lists what was done to the locker, newest first, with its new name', async () => {
+    const made = await share('sub/', '--label', 'for Bob')
+    await home.ok('shares', 'end', made.id)
+    await home.ok('lockers', 'rename', 'photos', 'Pictures 2026')
+    const entries = jsonLines((await home.ok('activity', '--json')).stdout)
+    expect(entries.map(({ what }) => what)).toEqual(expect.arrayContaining(['opened', 'share_created', 'share_ended']))
+    expect(entries.find(({ what }) => what === 'renamed')).toMatchObject({ label: 'Pictures 2026' })
+    const { stdout } = await home.ok('activity', 'Pictures 2026')
+    expect(stdout).toMatch(/^WHEN +WHAT +WHICH +ID +BY\n/)
+    expect(stdout).toMatch(new RegExp(`^20\\S+ \\S+ UTC +share created +sub/, for Bob +${made.id} `, 'm'))
+    expect(await home.svc(['lockers', 'rename', 'Pictures 2026', 'rcpt_x'])).toMatchObject(exits(2, 'cannot be a name'))
+    const other = `rcpt_${'1'.repeat(32)}`
+    await home.ok('lockers', 'add', other, '--name', 'other')
+    expect(await home.svc(['lockers', 'rename', 'other', 'Pictures 2026'])).toMatchObject(exits(2, 'another locker'))
+    await home.ok('lockers', 'rm', 'other')
+  })
+})
+
+describe('svc operators name', () => {
+  it('OPER-09 names an operator, in the lists of operators and of access', async () => {
+    const { signer } = await newWallet(home.folder, 'ada.json')
+    const { address: key } = signer
+    await home.ok('operators', 'add', key)
+    await home.ok('operators', 'name', key, 'Ada')
+    expect((await home.ok('operators')).stdout).toContain(`${key}  operator Ada\n`)
+    expect((await home.ok('access')).stdout).toMatch(/^operator Ada +everything /m)
+    expect(await home.svc(['operators', 'name', key, '-'])).toMatchObject(exits(2, 'a name has'))
+    await home.ok('operators', 'rm', key)
   })
 })

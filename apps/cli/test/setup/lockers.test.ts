@@ -52,10 +52,17 @@ describe('svc lockers', () => {
     expect((await home.svc(['lockers', 'rm', RECEIPTS[0]])).stdout).toContain('was removed from the list')
     expect((await home.svc(['lockers', 'rm', RECEIPTS[0]])).stdout).toContain('was not in the list')
     expect(jsonLines((await home.svc(['lockers', '--json'])).stdout)).toHaveLength(1)
+    await home.svc(['lockers', 'add', RECEIPTS[0], '--name', 'photos'])
+    for (const wanted of ['photos', lockerId(RECEIPTS[1])])
+      expect((await home.svc(['lockers', 'rm', wanted])).stdout).toBe(`${wanted} was removed from the list\n`)
+    expect((await home.svc(['lockers', '--json'])).stdout).toBe('')
   })
 
-  it.each([['../../etc/passwd'], ['rcpt_x'], ['locker_000000000000']])('rejects %s as a receipt id', async (text) => {
-    expect((await home.svc(['lockers', 'add', text])).exitCode).toBe(2)
-    expect((await home.svc(['lockers', 'rm', text])).exitCode).toBe(2)
-  })
+  it.each([['../../etc/passwd'], ['rcpt_x'], ['locker_000000000000']])(
+    'rejects %s as the receipt id of a locker',
+    async (text) => {
+      expect((await home.svc(['lockers', 'add', text])).exitCode).toBe(2)
+      expect((await home.svc(['lockers', 'rm', text])).exitCode).toBe(2)
+    },
+  )
 })

@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto'
 import type { Commit, CommitOptions } from '@svc/database/commit'
 import { toHex } from '@svc/protocol/bytes'
 import type { Endorsement, Revocation } from '@svc/protocol/key-changes'
-import type { AnnouncedKeyTable, Locker, S3KeyTable, Schema, ShareTable, Tx } from '../db/schema.ts'
+import type { AnnouncedKeyTable, Locker, RevocationTable, S3KeyTable, Schema, ShareTable, Tx } from '../db/schema.ts'
 import type { DocumentId, RecordDocuments } from './document-id.ts'
 
 export type AccessChange =
@@ -24,13 +24,18 @@ export type AccessChange =
   /** The share was ended. */
   | { what: 'share'; locker: string; seed: string }
   /** Release 1.1.0 wrote no status: the link was then closed, or works with a new handle only. */
-  | { what: 'link'; locker: string; status?: { link_closed: number; link_handle: string | null } }
+  | {
+      what: 'link'
+      locker: string
+      status?: { link_closed: number; link_handle: string | null }
+      action?: 'rotate' | 'close' | 'open'
+    }
   /** Null: the restriction was lifted. */
   | { what: 'restriction'; locker: string; restriction: 'frozen' | 'taken_down' | null; notice: string | null }
   /** Whether the statements of the locker are published one by one. */
   | { what: 'anchoring'; locker: string; anchoring: Locker['anchoring'] }
-  /** The locker was renamed. */
-  | { what: 'tags'; locker: string; tags: string[] }
+  /** The locker was renamed, or an operator. */
+  | { what: 'tags'; locker: string; tags: string[]; operator?: string }
   /** Keys that sign or will sign, in hex. The documents in which they endorse or revoke each other are public. */
   | { what: 'key_announced'; row: AnnouncedKeyTable }
   /** The announcement was withdrawn. */
@@ -115,16 +120,28 @@ export function createChangeAccess(
 /** For a transaction that changes more than access. */
 export function recorder(tx: Tx, recordDocuments: RecordDocuments, changedAt: number): RecordAccess {
   return async (change) => {
-    const key = toHex(randomBytes(16))
+    const last = await lastChange(tx)
+    const key = keyAfter(last && last.revoked_at >= changedAt ? last.revocation_id : null)
     // A replay follows these times. They match the order of the commits even when clocks differ.
-    await insertAccessChange(tx, { key, changedAt: Math.max(changedAt, await lastChange(tx)), change })
+    await insertAccessChange(tx, { key, changedAt: Math.max(changedAt, last?.revoked_at ?? 0), change })
     recordDocuments({ kind: 'access', key })
   }
 }
 
-async function lastChange(tx: Tx): Promise<number> {
-  const row = tx.selectFrom('revocations').select('revoked_at').orderBy('revoked_at', 'desc').limit(1)
-  return (await row.executeTakeFirst())?.revoked_at ?? 0
+function lastChange(tx: Tx): Promise<Pick<RevocationTable, 'revocation_id' | 'revoked_at'> | undefined> {
+  return tx
+    .selectFrom('revocations')
+    .select(['revocation_id', 'revoked_at'])
+    .orderBy('revoked_at', 'desc')
+    .orderBy('revocation_id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+}
+
+/** Keys of one second are ordered: each begins with a number. Those of earlier releases are random. */
+function keyAfter(last: string | null): string {
+  const number = last === null ? 0 : Math.min(Number.parseInt(last.slice(0, 8), 16) + 1, 0xffff_ffff)
+  return number.toString(16).padStart(8, '0') + toHex(randomBytes(12))
 }
 
 interface DatedChange {

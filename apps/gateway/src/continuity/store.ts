@@ -1,7 +1,7 @@
 import type { Position } from '@svc/database/journal/journal'
 import { isSqlite, prepared } from '@svc/database/prepared'
 import { sql } from 'kysely'
-import type { Db, RefundTable, Tx, UnclaimedPaymentTable } from '../db/schema.ts'
+import type { Db, RefundTable, RevocationTable, Tx, UnclaimedPaymentTable } from '../db/schema.ts'
 import type { DocumentId } from './document-id.ts'
 import type { CheckpointDocument } from './documents.ts'
 
@@ -214,4 +214,27 @@ export async function findReceiptOfProof(db: Db, proofId: string): Promise<strin
     .where(sql<boolean>`${named} = ${proofId}`)
     .executeTakeFirst()
   return row?.receipt_id ?? null
+}
+
+/** The changes before a position, newest first. */
+export function accessChangesOf(
+  db: Db,
+  /** A locker or a wallet. */
+  subject: string,
+  before: { at: number; id: string },
+  limit: number,
+): Promise<RevocationTable[]> {
+  const change = sql.raw(isSqlite(db) ? 'revoked' : 'cast(revoked as json)')
+  return (
+    db
+      .selectFrom('revocations')
+      .selectAll()
+      // The expression matches the index `revocations_subject`.
+      .where(sql<boolean>`coalesce(${change} ->> 'locker', ${change} ->> 'wallet') = ${subject}`)
+      .where(({ eb, refTuple, tuple }) => eb(refTuple('revoked_at', 'revocation_id'), '<', tuple(before.at, before.id)))
+      .orderBy('revoked_at', 'desc')
+      .orderBy('revocation_id', 'desc')
+      .limit(limit)
+      .execute()
+  )
 }

@@ -1,6 +1,7 @@
 // Migrations run in the order of their numbers. A released one is never edited.
 
 import type { Migrations } from '@svc/database/migrate'
+import { isSqlite } from '@svc/database/prepared'
 import { sql } from 'kysely'
 import { createBaseline } from './baseline.ts'
 
@@ -91,5 +92,12 @@ export const migrations: Migrations = {
 
   '0051-newest-lockers': async (db) => {
     await db.schema.createIndex('lockers_newest').on('lockers').columns(['created_at', 'locker_id']).execute()
+  },
+
+  '0052-activity': async (db) => {
+    const change = sql.raw(isSqlite(db) ? 'revoked' : 'cast(revoked as json)')
+    await sql`
+      create index revocations_subject on revocations
+        ((coalesce(${change} ->> 'locker', ${change} ->> 'wallet')), revoked_at, revocation_id)`.execute(db)
   },
 }

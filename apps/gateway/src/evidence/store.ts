@@ -113,6 +113,25 @@ export async function lastStatements(
   return rows.reverse()
 }
 
+/** Before a sequence, newest first, without records of the oracle era. */
+export function statementsBefore(
+  db: Db,
+  receiptId: string,
+  sequence: number,
+  limit: number,
+): Promise<{ sequence: number; issued_at: number; statement_digest: string }[]> {
+  return db
+    .selectFrom('statements')
+    .select(['sequence', 'issued_at', 'statement_digest'])
+    .$narrowType<{ statement_digest: NotNull }>()
+    .where('receipt_id', '=', receiptId)
+    .where('statement_digest', 'is not', null)
+    .where('sequence', '<', sequence)
+    .orderBy('sequence', 'desc')
+    .limit(limit)
+    .execute()
+}
+
 export async function hasConfirmedFile(db: Db, lockerId: string): Promise<boolean> {
   const row = await db
     .selectFrom('files')

@@ -1,3 +1,4 @@
+import { operatorTag } from '@svc/api/locker-names'
 import { ed25519PublicKeyFromBase58 } from '@svc/protocol/keys'
 import { ServiceError, ValidationError } from '@svc/service/service-error'
 import { requireWritable } from '../auth/restrictions.ts'
@@ -39,10 +40,12 @@ export async function removeOperatorFrom(
 ): Promise<string[]> {
   const operators = operatorsOf(locker).filter((operator) => operator !== pubkey)
   const { [pubkey]: _, ...epochs } = epochsOf(locker)
+  const tags = (JSON.parse(locker.tags) as string[]).filter((tag) => !tag.startsWith(operatorTag(pubkey)))
   await updateLocker(tx, locker.locker_id, {
     operators: JSON.stringify(operators),
     operator_epochs: JSON.stringify(epochs),
     access_epoch: epoch,
+    tags: JSON.stringify(tags),
   })
   await unindexOperator(tx, pubkey, locker.receipt_id)
   return operators
@@ -80,7 +83,7 @@ export async function putOperator(tx: Tx, locker: Locker, pubkey: string): Promi
   return operators
 }
 
-function operatorsOf({ operators }: Locker): string[] {
+export function operatorsOf({ operators }: Locker): string[] {
   return JSON.parse(operators)
 }
 
@@ -91,7 +94,7 @@ function tooMany(): ServiceError {
   })
 }
 
-function notRegistered(): ServiceError {
+export function notRegistered(): ServiceError {
   return new ServiceError('OPERATOR_NOT_FOUND', 'this key is not registered on the locker', {
     hint: 'GET /v1/lockers/{locker_id}/record lists the registered operators',
   })

@@ -37,7 +37,7 @@ export async function changePublicLink(
     const changed = { ...locker, ...changes }
     const { link_closed, link_handle } = changed
     await updateLocker(tx, locker_id, changes)
-    await record({ what: 'link', locker: locker_id, status: { link_closed, link_handle } })
+    await record({ what: 'link', locker: locker_id, status: { link_closed, link_handle }, action })
     return publicLinkOf(changed)
   })
   return { ok: true, locker_id, public_link } as const

@@ -250,6 +250,24 @@ export async function insertRenewal(tx: Tx, renewal: RenewalTable): Promise<void
   await tx.insertInto('renewals').values(renewal).execute()
 }
 
+/** The renewals before a position, newest first. */
+export function renewalsBefore(
+  db: Db,
+  lockerId: string,
+  before: { at: number; id: string },
+  limit: number,
+): Promise<Pick<RenewalTable, 'receipt_id' | 'renewed_at'>[]> {
+  return db
+    .selectFrom('renewals')
+    .select(['receipt_id', 'renewed_at'])
+    .where('locker_id', '=', lockerId)
+    .where(({ eb, refTuple, tuple }) => eb(refTuple('renewed_at', 'receipt_id'), '<', tuple(before.at, before.id)))
+    .orderBy('renewed_at', 'desc')
+    .orderBy('receipt_id', 'desc')
+    .limit(limit)
+    .execute()
+}
+
 export interface PaidQuote {
   receipt: SignedReceipt
   /** The JSON of the quote; null when unknown. */

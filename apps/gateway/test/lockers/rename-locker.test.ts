@@ -1,3 +1,4 @@
+import type { AccessList } from '@svc/api/access'
 import type { LockerMetadata } from '@svc/api/lockers'
 import { ed25519Identity, openTestGateway, type TestGateway, type TestLocker } from '@svc/devnet/services/test-gateway'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -41,4 +42,27 @@ it('LOCK-17 OPER-03 an operator may not, and a name that no tag can hold changes
   for (const name of ['', 'x'.repeat(60), 7, undefined])
     expect(await rename(name)).toMatchObject({ status: 422, body: { error: 'validation_error' } })
   expect(await tags()).toEqual(['tier:gold', 'name:Kept'])
+})
+
+it('OPER-09 the owner names an operator, and the name ends with the operator', async () => {
+  const base = await tags()
+  const name = (key: string, name: string | null, who = owner) =>
+    locker.call<{ tags: string[]; error: string }>(['locker:admin'], 'POST', '/name', { name, operator: key }, who)
+  const key = operator.identity
+  const label = async () => {
+    const { body } = await locker.call<AccessList>(['locker:admin'], 'GET', '/access')
+    return body.access.find(({ id }) => id === key)?.label
+  }
+  expect((await name(key, 'Ada')).body.tags).toEqual([...base, `operator:${key} Ada`])
+  expect((await name(key, 'Ada L.')).body.tags).toEqual([...base, `operator:${key} Ada L.`])
+  expect(await label()).toBe('Ada L.')
+  expect(await name(owner.identity, 'Bob')).toMatchObject({ status: 404, body: { error: 'OPERATOR_NOT_FOUND' } })
+  expect(await name(key, 'Eve', operator)).toMatchObject({ status: 403, body: { error: 'OWNER_REQUIRED' } })
+  expect(await name(key, 'x'.repeat(60))).toMatchObject({ status: 422 })
+  expect(await name('x'.repeat(45), 'Ada')).toMatchObject({ status: 422 })
+  expect((await name(key, null)).body.tags).toEqual(base)
+  await name(key, 'Ada')
+  await locker.call(['locker:admin'], 'DELETE', `/operators/${key}`)
+  await locker.call(['locker:admin'], 'POST', '/operators', { pubkey: key })
+  expect([await tags(), await label()]).toEqual([base, null])
 })

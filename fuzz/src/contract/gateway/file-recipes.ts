@@ -76,6 +76,7 @@ export function lockerRecipes({ gateway, now, ask, main, locker, file }: Gateway
       return inLocker(made, { path: { share_id: id } })
     },
     listAccess: fresh(),
+    listActivity: fresh(),
     mintS3Credentials: fresh({ body: {} }),
     createS3Key: fresh({ body: S3_KEY }),
     async revokeS3Key() {

@@ -1,6 +1,7 @@
 // Everything that opens a locker besides the key of its owner, and the request that ends each.
 
 import type { AccessEntry, AccessList } from '@svc/api/access'
+import { operatorName } from '@svc/api/locker-names'
 import { isoSeconds } from '@svc/protocol/evidence'
 import { liveShares, shownShare, timeOrNull } from '../../adapters/http/shares/list-shares.ts'
 import { keysOfLocker, keysOfWallet } from '../../adapters/s3/credentials/store.ts'
@@ -24,9 +25,10 @@ export async function listAccess(context: Context, locker: Locker): Promise<Acce
     openSessionsOf(db, locker_id, now, MAX_SESSIONS + 1),
   ])
   const base = `/v1/lockers/${locker_id}`
+  const tags: string[] = JSON.parse(locker.tags)
   const access: AccessEntry[] = [
     linkEntry(base, locker),
-    ...(JSON.parse(locker.operators) as string[]).map((key) => operatorEntry(base, key)),
+    ...(JSON.parse(locker.operators) as string[]).map((key) => operatorEntry(base, key, operatorName(tags, key))),
     ...shares.map((share): AccessEntry => {
       const { url: _, kind: _kind, ...shown } = shownShare(context, share)
       const end = { method: 'DELETE', path: `${base}/shares/${shown.id}` } as const
@@ -77,9 +79,9 @@ function linkEntry(base: string, locker: Locker): AccessEntry {
   }
 }
 
-function operatorEntry(base: string, id: string): AccessEntry {
+function operatorEntry(base: string, id: string, label: string | null): AccessEntry {
   const end = { method: 'DELETE', path: `${base}/operators/${id}` } as const
-  return { ...UNKNOWN, kind: 'operator', id, permissions: ['read', 'write', 'list'], end }
+  return { ...UNKNOWN, kind: 'operator', id, label, permissions: ['read', 'write', 'list'], end }
 }
 
 function keyEntry(path: string, key: S3KeyTable, query = ''): AccessEntry {

@@ -1,4 +1,5 @@
 import { listAccess as accessEndpoint } from '@svc/api/access'
+import { listActivity as activityEndpoint } from '@svc/api/activity'
 import * as internal from '@svc/api/internal'
 import * as lockers from '@svc/api/lockers'
 import * as usage from '@svc/api/usage'
@@ -17,6 +18,7 @@ import { addOperator, removeOperator } from '../../lockers/operators.ts'
 import { changePublicLink } from '../../lockers/public-link.ts'
 import { renameLocker } from '../../lockers/rename-locker.ts'
 import { listAccess } from './list-access.ts'
+import { listActivity } from './list-activity.ts'
 import { provision } from './provision.ts'
 import { refreshLocker } from './refresh-locker.ts'
 import { revokeAccess } from './revoke-access.ts'
@@ -57,6 +59,7 @@ export function lockerRoutes(service: Service, context: Context): void {
     return removeOperator(context, locker, pubkey)
   })
   serveLocker(service, auth, accessEndpoint, ({ caller: { locker } }) => listAccess(context, locker))
+  serveLocker(service, auth, activityEndpoint, ({ caller, query }) => listActivity(context, caller.locker, query))
   serveLocker(service, auth, lockers.revokeAccess, ({ caller }) => revokeAccess(context, caller.locker))
   serveLocker(service, auth, lockers.changePublicLink, ({ caller, body }) =>
     changePublicLink(context, caller.locker, body),

@@ -1,6 +1,7 @@
 // The people who can use the files: operators, and anyone with the public link.
 
 import { useSignal } from '@preact/signals'
+import { operatorName } from '@svc/sdk/locker-names'
 import { printable } from '@svc/verifier/untrusted'
 import { texts } from '#texts/locker'
 import { Button } from '../../ui/button.tsx'
@@ -12,6 +13,7 @@ import { ProblemNote, useAction } from '../../ui/problems.tsx'
 import { Status } from '../../ui/status.tsx'
 import { toast } from '../../ui/toast.tsx'
 import { browserKeyOf, recordLocker } from './browser-key.ts'
+import { NameOperator } from './name-operator.tsx'
 import { PublicLinkCard } from './public-link.tsx'
 import type { LockerSession } from './session.ts'
 
@@ -33,8 +35,9 @@ export function People({ session, onLock }: PeopleProps) {
 }
 
 function Operators({ session, onLock }: PeopleProps) {
-  const { owner, operators } = session.facts.value
+  const { owner, operators, tags } = session.facts.value
   const removing = useSignal<string | null>(null)
+  const naming = useSignal<string | null>(null)
   const { isBusy, problem, run } = useAction()
   const setOperators = (now: string[]) => {
     session.facts.value = { ...session.facts.value, operators: now }
@@ -60,9 +63,13 @@ function Operators({ session, onLock }: PeopleProps) {
             <Person
               key={key}
               address={key}
+              name={operatorName(tags, key)}
               role={t.operator}
               isYou={session.address === key}
               isBrowser={session.kind === 'browser' && session.address === key}
+              onName={() => {
+                naming.value = key
+              }}
               onRemove={() => {
                 removing.value = key
               }}
@@ -73,6 +80,9 @@ function Operators({ session, onLock }: PeopleProps) {
         {problem && <ProblemNote problem={problem} />}
         <AddOperator session={session} setOperators={setOperators} isBusy={isBusy} />
       </div>
+      {naming.value !== null && (
+        <NameOperator session={session} operator={naming.value} onClose={() => (naming.value = null)} />
+      )}
       {removing.value !== null && (
         <Confirm
           title={t.removeTitle}
@@ -92,20 +102,31 @@ function Operators({ session, onLock }: PeopleProps) {
 
 interface PersonProps {
   address: string
+  /** What the owner calls the operator. */
+  name?: string | null
   role: string
   isYou: boolean
   isBrowser?: boolean
+  onName?: () => void
   onRemove?: () => void
 }
 
-function Person({ address, role, isYou, isBrowser, onRemove }: PersonProps) {
+function Person({ address, name, role, isYou, isBrowser, onName, onRemove }: PersonProps) {
   const shown = printable(address, 100)
   return (
     <li>
-      <Copyable text={shown} what={t.key} />
+      <span>
+        {name && <b>{printable(name, 100)} </b>}
+        <Copyable text={shown} what={t.key} />
+      </span>
       <span class="row">
         <Status tone={onRemove ? 'neutral' : 'info'}>{role}</Status>
         {isBrowser ? <Status tone="good">{t.thisBrowser}</Status> : isYou && <Status tone="good">{t.you}</Status>}
+        {onName && (
+          <Button kind="quiet" onClick={onName} label={`${t.name} ${shown}`}>
+            {t.name}
+          </Button>
+        )}
         {onRemove && (
           <Button kind="quiet" onClick={onRemove} label={`${t.remove} ${shown}`}>
             {t.remove}

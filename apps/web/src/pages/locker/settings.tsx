@@ -15,6 +15,7 @@ import { ProblemNote, useAction } from '../../ui/problems.tsx'
 import { Term } from '../../ui/term.tsx'
 import { TextField } from '../../ui/text-field.tsx'
 import { toast } from '../../ui/toast.tsx'
+import { Activity } from './activity.tsx'
 import { type BrowserKey, browserKeyOf, forgetBrowserKeys, recordLocker } from './browser-key.ts'
 import { RememberChoice } from './choose-mode.tsx'
 import { ProgramKeys } from './program-keys.tsx'
@@ -34,6 +35,7 @@ export function Settings({ session, onSession }: SettingsProps) {
       <ThisBrowser session={session} onSession={onSession} />
       <ProgramKeys session={session} />
       <About session={session} />
+      <Activity session={session} />
     </div>
   )
 }
@@ -166,7 +168,7 @@ function About({ session }: { session: LockerSession }) {
   const { value } = session.facts
   const isShown = useSignal(false)
   const { tags, locker_id, receipt_id, owner, provider, network, created_at } = value
-  const others = tags.filter((tag) => !tag.startsWith('name:')).map((tag) => printable(tag, 80))
+  const others = tags.filter((tag) => !/^(name|operator):/.test(tag)).map((tag) => printable(tag, 80))
   return (
     <Card title={t.about}>
       <div class="stack">

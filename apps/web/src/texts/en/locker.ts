@@ -114,6 +114,9 @@ export const texts = {
     isOwner: 'The owner can already do everything.',
     addAction: 'Add the operator',
     added: 'Added',
+    name: 'Name',
+    nameTitle: 'Name this operator',
+    nameHint: 'You and your operators see it. Leave it empty to remove the name. The owner signs once.',
     remove: 'Remove',
     removeTitle: 'Remove this operator?',
     removeText:

@@ -79,7 +79,7 @@ function wholeOf({ kind, end }: AccessEntry): string {
   return end?.path.startsWith('/v1/s3/') ? t.allLockers : t.whole
 }
 
-function creatorOf(key: string, { facts, address }: LockerSession): string {
+export function creatorOf(key: string, { facts, address }: LockerSession): string {
   if (key === facts.value.owner) return t.byOwner
   return key === address ? t.byYou : printable(key, 100)
 }
