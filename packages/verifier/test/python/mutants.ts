@@ -266,14 +266,14 @@ function signReceiptAgain(receipt: Json, random: Random): string {
   if (typeof receipt !== 'object' || receipt === null || Array.isArray(receipt) || receipt instanceof Raw)
     return 'receipt not signed'
   const { pay_req_id, tx_hash } = receipt
-  if (random.oneIn(2)) receipt.receipt_id = receiptId(`${pay_req_id}`, `${tx_hash}`)
   try {
+    if (random.oneIn(2)) receipt.receipt_id = receiptId(`${pay_req_id}`, `${tx_hash}`)
     const signed = signReceipt(JSON.parse(written(receipt)), STATEMENT)
     receipt.receipt_sig = signed.receipt_sig
     receipt.receipt_signer_pubkey = signed.receipt_signer_pubkey
     return 'receipt signed again'
   } catch {
-    return 'receipt not signed' // it has no canonical form
+    return 'receipt not signed' // it has no canonical form, or no UTF-8
   }
 }
 
