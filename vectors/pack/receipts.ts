@@ -341,9 +341,11 @@ const REFUSED: Case[] = [
   refused('text-deep', '33 levels', GOOD_TEXT.replace('{', `{"x":${'['.repeat(32)}${']'.repeat(32)},`)),
   refused('text-large', '65,537 bytes', GOOD_TEXT.padEnd(65_537)),
   {
-    ...refused('of-refused', 'neither is the bundle one', '{}'),
-    of: undefined,
+    name: 'receipt-of-refused',
+    what: 'neither is the bundle one',
     document: 'x',
+    given: { ...PINNED, receipt: '{}' },
+    expect: { refused: 'not_a_receipt' },
   },
   {
     name: 'receipt-of-unknown',
