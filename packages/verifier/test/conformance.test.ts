@@ -1,9 +1,10 @@
 import { utf8 } from '@svc/protocol/bytes'
 import { describe, expect, it } from 'vitest'
+import { readPinnedKeys } from '../src/pinned-keys.ts'
 import { readReceipt, receiptFacts } from '../src/receipt-facts.ts'
 import { type Verification, type VerifiedBundle, verifyBundle } from '../src/verify-bundle.ts'
 import { verifyChain } from '../src/verify-chain.ts'
-import { CASES, CHAINS, givenOf, type PackGiven, packBytes } from './pack.ts'
+import { CASES, CHAINS, givenOf, type PackGiven, packBytes, REFUSED_KEYS } from './pack.ts'
 
 const ALONE = CASES.filter(({ given }) => given.receipt === undefined)
 const BESIDE = CASES.filter(({ given }) => given.receipt !== undefined)
@@ -44,6 +45,10 @@ describe('the conformance pack', { tags: 'document' in globalThis ? ['nightly'] 
 
   it.each(BESIDE)('T-38 CLI-05 case $name verifies as expected: $what', async ({ file, given, expect: expected }) => {
     expect(await outcomeBeside(given.receipt as string, file, given)).toEqual(expected)
+  })
+
+  it.each(REFUSED_KEYS)('CLI-01 refuses to pin a list with $what', ({ list }) => {
+    expect(readPinnedKeys(JSON.stringify(list))).toMatchObject({ ok: false })
   })
 
   it.each(CHAINS)(
