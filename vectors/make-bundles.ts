@@ -18,6 +18,7 @@ import { LOG_EDGES } from './pack/log-edges.ts'
 import { LOGGED } from './pack/logged.ts'
 import { NODES } from './pack/nodes.ts'
 import { PERIODS } from './pack/periods.ts'
+import { RECEIPTS } from './pack/receipts.ts'
 import { BAD_REDACTED, REDACTED } from './pack/redacted.ts'
 import { REDACTED_EDGES } from './pack/redacted-edges.ts'
 import { REFUSED_KEYS } from './pack/refused-keys.ts'
@@ -46,6 +47,7 @@ const CASES = [
   ...DISPUTED,
   ...REDACTED_EDGES,
   ...LOG_EDGES,
+  ...RECEIPTS,
 ]
 
 /** Every file of the pack by its name. */

@@ -19,9 +19,11 @@ export const FACTS = [
 ] as const
 /** Only about redacted bundles, and about those with a proof of a log. */
 type OtherFact = 'inclusion_proven' | 'log_included' | 'log_cosigned' | 'log_anchored'
+/** Only beside a receipt. */
+type ReceiptFact = 'receipt_signature_valid' | 'receipt_id_matches' | 'receipt_key_pinned' | 'receipt_is_of_bundle'
 export type FactName = (typeof FACTS)[number]
 export type FactValue = 'passed' | 'failed' | 'not_checked' | 'unavailable'
-export type Facts = Partial<Record<FactName | OtherFact, FactValue>>
+export type Facts = Partial<Record<FactName | OtherFact | ReceiptFact, FactValue>>
 
 export interface GivenInPack {
   /** Public keys in hex, or a signing-key list. */
@@ -38,6 +40,8 @@ export interface GivenInPack {
   rpc?: string
   /** A folder: names and texts. */
   files?: Record<string, string>
+  /** The text of a receipt. */
+  receipt?: string
 }
 
 export interface Case {

@@ -8,7 +8,7 @@ arguments cannot be used, else 0. Ed25519 is checked by RFC 8032 in plain Python
 faster where it is installed, and decides nothing that was not checked here before.
 
 The parts, in order: text and numbers; JSON; Ed25519; Merkle trees; the list of files; keys; notes, logs and policies;
-transactions; the facts of a bundle; the verdict; chains; the command line.
+transactions; the facts of a bundle; a receipt beside it; the verdict; chains; the command line.
 """
 
 import argparse
@@ -1426,10 +1426,10 @@ class Given:
     """What the caller trusts and has."""
 
     def __init__(self, pinned=None, signers=(), domain_tag=DOMAIN_TAG, audience=None, logs=(), policy=None,
-                 folder=None, node=None):
+                 folder=None, node=None, receipt=None):
         self.pinned = pinned or PinnedKeys()
         self.signers, self.domain_tag, self.audience, self.policy = list(signers), domain_tag, audience, policy
-        self.folder, self.node = folder, node
+        self.folder, self.node, self.receipt = folder, node, receipt
         self.asks_for_log = bool(logs) or policy is not None
         self.logs = list(logs) + (policy.logs if policy else []) or self.pinned.logs
 
@@ -2064,9 +2064,93 @@ def judge_finality(anchor, is_final):
     return NOT_CHECKED, "the transaction is not final yet"
 
 
+# --- A receipt beside a bundle ----------------------------------------------------------------------------------------
+
+MAX_RECEIPT_BYTES = 1 << 16
+RECEIPT_TEXTS = ("receipt_id", "pay_req_id", "tx_hash", "receipt_sig", "receipt_signer_pubkey")
+UNSIGNED_RECEIPT_FIELDS = ("result_hash", "receipt_sig", "receipt_signer_pubkey")
+
+
+def read_receipt(data):
+    """The fields of a receipt; raises Refused for anything else."""
+    def refuse(why):
+        raise Refused("not_a_receipt", f"this is not a receipt: {why}")
+
+    if len(data) > MAX_RECEIPT_BYTES:
+        refuse("it is too large")
+    try:
+        receipt = parse_json(data)
+    except Refused as refused:
+        refuse(refused.why)
+    if not isinstance(receipt, dict):
+        refuse("it is not an object")
+    for name in RECEIPT_TEXTS:
+        if not isinstance(receipt.get(name), str) or SURROGATE.search(receipt[name]):
+            refuse(f"{name} is not a text")
+    return receipt
+
+
+def is_receipt_signed(receipt):
+    key, signature = receipt["receipt_signer_pubkey"], receipt["receipt_sig"]
+    if not is_hex(key, 64) or not is_hex(signature, 128):
+        return False
+    fields = {name: value for name, value in receipt.items() if name not in UNSIGNED_RECEIPT_FIELDS}
+    try:
+        return verify_hex(key, tagged("SVC_RECEIPT_V1", sha256(canonical(fields).encode())), signature)
+    except ValueError:
+        return False
+
+
+def derive_receipt_id(receipt):
+    tx = receipt["tx_hash"]
+    tx = tx.lower() if tx[:2] in ("0x", "0X") else tx
+    return "rcpt_" + sha256_hex(f"svc/receipt-id/v1|{receipt['pay_req_id']}|{tx}")[:32]
+
+
+def check_receipt(receipt, verification):
+    """Adds the four facts to those of the bundle."""
+    trust, key = verification.trust, receipt["receipt_signer_pubkey"]
+    verification.judge("receipt_signature_valid",
+                       None if is_receipt_signed(receipt) else "receipt_signer_pubkey has not signed the receipt")
+    verification.judge("receipt_id_matches", None if receipt["receipt_id"] == derive_receipt_id(receipt) else
+                       "the id does not follow from quote and transaction")
+    if trust.pinned:
+        fact = trust.judge(key, "receipt", unix_time(receipt.get("confirmed_at")), True, lambda since: False)
+        verification.set("receipt_key_pinned", *fact)
+    else:
+        verification.set("receipt_key_pinned", NOT_CHECKED, "no key was pinned: the signature only shows consistency")
+    verification.set("receipt_is_of_bundle", *judge_link(receipt, verification))
+
+
+def judge_link(receipt, verification):
+    """Whether two signatures link the receipt and the bundle."""
+    statement, proof = verification.statement, receipt.get("proof_id")
+    named = None if verification.is_redacted else verification.bundle.get("receipt_id")
+    if isinstance(named, str) and named != receipt["receipt_id"]:
+        return FAILED, "the bundle names another receipt"
+    if statement is None or statement.malformed or not is_hex(statement.envelope.get("statement_digest"), 64):
+        return NOT_CHECKED, "the bundle has no statement"
+    if proof is None:
+        return NOT_CHECKED, "the receipt has no proof id"
+    if proof != statement.body["proof_id"]:
+        return FAILED, "the statement has another proof id than the receipt"
+
+    def have_passed(*names):
+        return all(verification.facts[name][0] == PASSED for name in names)
+
+    if not have_passed("receipt_signature_valid", "signature_valid"):
+        return NOT_CHECKED, "one of the signatures is invalid"
+    if receipt["receipt_signer_pubkey"] == verification.signer or have_passed("receipt_key_pinned", "key_pinned"):
+        return PASSED, None
+    return NOT_CHECKED, "receipt and statement are signed by two keys, which are not both trusted"
+
+
 def verify(read, given):
-    """Verifies a bundle; raises Refused where there are no facts."""
-    return Verification(read_bundle(read, given.folder), given)
+    """Verifies a bundle, and a receipt beside it; raises Refused where there are no facts."""
+    verification = Verification(read_bundle(read, given.folder), given)
+    if given.receipt is not None:
+        check_receipt(given.receipt, verification)
+    return verification
 
 
 # --- Verdict and chains -----------------------------------------------------------------------------------------------
@@ -2153,7 +2237,15 @@ def given_by(options):
         logs=[read_log_key(key) for key in options.log_key],
         policy=None if policy is None else read_policy(policy),
         folder=DiskFolder(options.dir) if options.dir else None,
-        node=None if answers is None else Node(answers))
+        node=None if answers is None else Node(answers),
+        receipt=read_receipt_file(options.receipt) if options.receipt else None)
+
+
+def read_receipt_file(path):
+    try:
+        return read_receipt(read_file(path))
+    except Refused as refused:
+        raise Unusable(f"{path}: {refused.why}") from None
 
 
 def verify_file(path, given):
@@ -2213,6 +2305,7 @@ def main(arguments=None):
                        ("--require", "facts that must have passed")):
         parser.add_argument(name, action="append", default=[], metavar="X", help=what)
     parser.add_argument("--dir", metavar="FOLDER", help="folder with the files, to compare with the list")
+    parser.add_argument("--receipt", metavar="FILE", help="receipt to check beside the bundle")
     parser.add_argument("--policy", metavar="FILE", help="logs, witnesses and the number that must vouch")
     parser.add_argument("--rpc-answers", metavar="FILE", help="recorded answers of a node of the primary chain")
     parser.add_argument("--domain-tag", default=DOMAIN_TAG, metavar="TAG", help="domain tag of the gateway")
@@ -2221,6 +2314,8 @@ def main(arguments=None):
     parser.add_argument("--strict", action="store_true", help="fail unless the verdict is VERIFIED")
     options = parser.parse_args(arguments)
     try:
+        if options.receipt and len(options.bundle) > 1:
+            raise Unusable("--receipt works with one bundle only")
         given = given_by(options)
         results = [verify_file(path, given) for path in options.bundle]
     except Unusable as problem:

@@ -20,6 +20,7 @@ export interface PackGiven {
   policy?: string
   rpc?: string
   files?: Record<string, string>
+  receipt?: string
 }
 
 export interface PackCase {

@@ -18,6 +18,7 @@ import svc_verify as svc  # noqa: E402
 
 
 def given_of(given, answers):
+    """Raises Refused for a receipt that is none."""
     keys = given.get("pinned_keys", [])
     return svc.Given(
         pinned=svc.read_pinned_keys(keys if isinstance(keys, list) else [keys]),
@@ -27,7 +28,8 @@ def given_of(given, answers):
         logs=[svc.read_log_key(key) for key in given.get("log_keys", [])],
         policy=svc.read_policy(given["policy"]) if "policy" in given else None,
         folder=svc.TextFolder(given["files"]) if "files" in given else None,
-        node=None if answers is None else svc.Node(answers))
+        node=None if answers is None else svc.Node(answers),
+        receipt=svc.read_receipt(given["receipt"].encode()) if "receipt" in given else None)
 
 
 def outcome(data, given, has_verdict=False):
@@ -53,10 +55,17 @@ class Pack:
     def given(self, given):
         return given_of(given, self.json("bundles", given["rpc"]) if "rpc" in given else None)
 
+    def outcome(self, case):
+        try:
+            given = self.given(case["given"])
+        except svc.Refused as refused:
+            return {"refused": refused.code}
+        return outcome(self.read("bundles", case["file"]), given)
+
     def bundles(self):
         index = self.json("bundles", "index.json")
         for case in index["cases"]:
-            yield case["name"], case["expect"], outcome(self.read("bundles", case["file"]), self.given(case["given"]))
+            yield case["name"], case["expect"], self.outcome(case)
         for case in index["refused_keys"]:
             yield "keys: " + case["what"], "refused", refusal_of(svc.read_pinned_keys, [case["list"]])
         for chain in index["chains"]:
@@ -131,6 +140,8 @@ def answer_lines():
             found = outcome(base64.b64decode(request["bundle"]), given, has_verdict=True)
         except svc.Unusable:
             found = {"unusable": "given"}
+        except svc.Refused as refused:
+            found = {"refused": refused.code}
         except Exception as error:  # a defect of the verifier, which the comparison shows
             found = {"raised": f"{type(error).__name__} in line {error.__traceback__.tb_next.tb_lineno}: {error}"}
             traceback.print_exc()

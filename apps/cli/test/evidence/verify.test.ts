@@ -59,13 +59,14 @@ afterAll(() => {
 const verify = (args: string[], more?: RunOptions) => home.svc(['verify', ...args], more)
 
 async function optionsFor(given: PackGiven): Promise<string[]> {
-  const { pinned_keys, pinned_signers, domain_tag, log_keys, policy, files, rpc } = given
+  const { pinned_keys, pinned_signers, domain_tag, log_keys, policy, files, receipt, rpc } = given
   const folder = await mkdtemp(join(home.folder, 'case-'))
   if (pinned_keys) {
     const list = Array.isArray(pinned_keys) ? pinned_keys.join('\n') : JSON.stringify(pinned_keys)
     await writeFile(join(folder, 'keys'), list)
   }
   if (policy) await writeFile(join(folder, 'policy'), policy)
+  if (receipt) await writeFile(join(folder, 'receipt'), receipt)
   for (const [name, content] of Object.entries(files ?? {})) {
     const path = join(folder, 'files', name)
     // Skip names that no folder can hold.
@@ -82,6 +83,7 @@ async function optionsFor(given: PackGiven): Promise<string[]> {
     ...(log_keys ?? []).flatMap((key) => ['--log-key', key]),
     ...(policy ? ['--policy', join(folder, 'policy')] : []),
     ...(files ? ['--dir', join(folder, 'files')] : []),
+    ...(receipt ? ['--receipt', join(folder, 'receipt')] : []),
     ...(rpc ? ['--rpc', rpcUrl] : []),
   ]
 }

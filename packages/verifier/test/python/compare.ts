@@ -2,6 +2,8 @@
 
 import { fileURLToPath } from 'node:url'
 import { startProcess } from '@svc/devnet/start-process'
+import { utf8 } from '@svc/protocol/bytes'
+import { readReceipt, receiptFacts } from '../../src/receipt-facts.ts'
 import type { Rpc } from '../../src/rpc.ts'
 import { verdictOf } from '../../src/verdict.ts'
 import { verifyBundle } from '../../src/verify-bundle.ts'
@@ -17,14 +19,17 @@ export const VERIFIER = pathOf('verifiers/python/svc_verify.py')
 export const RUN_PACK = pathOf('verifiers/python/test/run_pack.py')
 export const LONG_BUNDLE = pathOf('verifiers/python/test/long_bundle.py')
 
+const NOT_A_RECEIPT = 'not_a_receipt'
+
 /** All cases of the pack that are JSON. */
 export async function originals(): Promise<Original[]> {
   const found = await Promise.all(
-    CASES.map(async ({ name, file, given: { rpc, ...given } }) => {
+    CASES.map(async ({ name, file, given: { rpc, receipt: receiptText, ...given } }) => {
       try {
         const document = JSON.parse(new TextDecoder().decode(await packBytes(file)))
         const answers = rpc ? JSON.parse(new TextDecoder().decode(await packBytes(rpc))) : null
-        return { name, document, given, answers }
+        const receipt = receiptText === undefined ? null : JSON.parse(receiptText)
+        return { name, document, given, answers, receipt }
       } catch {
         return null
       }
@@ -40,13 +45,16 @@ export async function byTypeScript({ text, given, answers }: Mutant): Promise<Ou
   } catch {
     return { unusable: 'given' }
   }
+  const receipt = given.receipt === undefined ? undefined : readReceipt(utf8(given.receipt))
+  if (receipt === null) return { refused: NOT_A_RECEIPT }
   const verification = await verifyBundle([Buffer.from(text)], {
     ...usable,
     ...(answers && { rpc: recordedNode(answers) }),
   })
   if (verification.refused) return { refused: verification.refused.code }
-  const facts = Object.entries(verification.facts).map(([name, fact]) => [name, fact.value])
-  return { ...Object.fromEntries(facts), verdict: verdictOf(verification.facts) }
+  const facts = { ...verification.facts, ...(receipt && receiptFacts(receipt, verification)) }
+  const values = Object.entries(facts).map(([name, fact]) => [name, fact.value])
+  return { ...Object.fromEntries(values), verdict: verdictOf(facts) }
 }
 
 function recordedNode(answers: unknown): Rpc {
@@ -62,7 +70,8 @@ function recordedNode(answers: unknown): Rpc {
 
 /** The facts that differ, the verdict included. A refused bundle may be refused for any of its defects. */
 export function differencesOf(one: Outcome, other: Outcome): string[] {
-  if (one.refused && other.refused) return []
+  const isReceipt = [one, other].map(({ refused }) => refused === NOT_A_RECEIPT)
+  if (one.refused && other.refused && isReceipt[0] === isReceipt[1]) return []
   return [...new Set([...Object.keys(one), ...Object.keys(other)])]
     .filter((name) => one[name] !== other[name])
     .map((name) => `${name}: ${one[name]} and ${other[name]}`)

@@ -6,6 +6,7 @@ import type { Random } from '@svc/devnet/properties/random'
 import { fromHex, toHex, utf8 } from '@svc/protocol/bytes'
 import { canonicalBytes, type Json } from '@svc/protocol/canonical'
 import { type Ed25519Signer, ed25519Signer } from '@svc/protocol/keys'
+import { type SignedReceipt, signReceipt } from '@svc/protocol/receipt'
 import vectors from '../../../../vectors/protocol.json' with { type: 'json' }
 import type { Mutant, Original } from './mutants.ts'
 
@@ -22,7 +23,7 @@ const TIMES = [
   ...['2026-06-11T23:50:00.5Z', '2026-06-12T00:00:00Z', '2026-06-12T00:00:03Z', '2026-06-12T00:10:00Z'],
   ...['2026-06-12T00:10:01Z', '2026-07-01T00:00:00Z'],
 ]
-const CASES = ['v2', 'v1', 'anchor-memo', 'log', 'redacted-chosen', 'v2-no-issuer-pubkey']
+const CASES = ['v2', 'v1', 'anchor-memo', 'log', 'redacted-chosen', 'v2-no-issuer-pubkey', 'receipt']
 
 export function mutantOf(random: Random, originals: readonly Original[]): Mutant {
   const name = random.pick(CASES)
@@ -53,7 +54,14 @@ export function mutantOf(random: Random, originals: readonly Original[]): Mutant
     revocations: repeated(random, () => change().revocation),
   }
   const text = JSON.stringify({ ...(document as Document), signing_keys })
-  return { what: name, text, given: { ...given, pinned_keys }, answers }
+  const receipt = receiptAt(time(), random.pick(SIGNERS), originals)
+  return { what: name, text, given: { ...given, pinned_keys, ...(random.oneIn(2) && { receipt }) }, answers }
+}
+
+/** The receipt of the pack, confirmed and signed otherwise. */
+function receiptAt(confirmed_at: string, signer: Ed25519Signer, originals: readonly Original[]): string {
+  const { receipt } = originals.find(({ name }) => name === 'receipt') as Original
+  return JSON.stringify(signReceipt({ ...(receipt as unknown as SignedReceipt), confirmed_at }, signer))
 }
 
 function repeated<T>(random: Random, make: () => T): T[] {

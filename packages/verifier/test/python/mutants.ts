@@ -5,7 +5,9 @@ import { createHash } from 'node:crypto'
 import type { Random } from '@svc/devnet/properties/random'
 import { fromHex, toHex, utf8 } from '@svc/protocol/bytes'
 import { canonicalBytes } from '@svc/protocol/canonical'
+import { receiptId } from '@svc/protocol/ids'
 import { type Ed25519Signer, ed25519Signer } from '@svc/protocol/keys'
+import { signReceipt } from '@svc/protocol/receipt'
 import vectors from '../../../../vectors/protocol.json' with { type: 'json' }
 import type { PackGiven } from '../pack.ts'
 
@@ -16,8 +18,9 @@ type Holder = Json[] | { [key: string]: Json }
 export interface Original {
   name: string
   document: Json
-  given: PackGiven
+  given: Omit<PackGiven, 'receipt'>
   answers: Json | null
+  receipt: Json
 }
 
 export interface Mutant {
@@ -87,12 +90,17 @@ export function mutantOf(random: Random, originals: readonly Original[]): Mutant
     document: copyOf(original.document),
     given: structuredClone(original.given),
     answers: copyOf(original.answers),
+    receipt: copyOf(original.receipt),
   }
   const changes: string[] = []
   for (let count = 1 + random.below(3); count > 0; count--) {
     const kind = random.below(10)
     const keys = mutant.given.pinned_keys
-    if (kind === 0 && keys && !Array.isArray(keys)) changes.push(`keys: ${change(keys as Holder, random, originals)}`)
+    const { receipt } = mutant
+    if (receipt !== null && random.oneIn(2))
+      changes.push(change({ receipt }, random, originals, (value) => (mutant.receipt = value)))
+    else if (kind === 0 && keys && !Array.isArray(keys))
+      changes.push(`keys: ${change(keys as Holder, random, originals)}`)
     else if (kind === 1 && mutant.answers)
       changes.push(`answers: ${change(mutant.answers as Holder, random, originals)}`)
     else if (kind === 2 && mutant.given.policy) mutant.given.policy = changeText(mutant.given.policy, random)
@@ -105,6 +113,14 @@ export function mutantOf(random: Random, originals: readonly Original[]): Mutant
     changes.push('text')
   }
   const { given, answers } = JSON.parse(JSON.stringify(mutant))
+  if (original.receipt !== null) {
+    if (random.oneIn(2)) changes.push(signReceiptAgain(mutant.receipt, random))
+    given.receipt = written(mutant.receipt)
+    if (random.oneIn(15)) {
+      given.receipt = changeText(given.receipt, random).toWellFormed()
+      changes.push('text of the receipt')
+    }
+  }
   return { what: `${original.name}: ${changes.join('; ')}`, text, given, answers }
 }
 
@@ -122,7 +138,7 @@ function change(
   const put = (value: Json) => {
     if (Array.isArray(holder)) holder[Number(key)] = value
     else Object.defineProperty(holder, key, { value, enumerable: true, configurable: true, writable: true })
-    if (path === 'document') replaceRoot?.(value)
+    if (holder === root) replaceRoot?.(value)
   }
   const value = valueIn(place)
   switch (random.below(9)) {
@@ -142,7 +158,7 @@ function change(
     }
     case 3: {
       const other = random.pick(originals)
-      const found = placesIn({ document: other.document }).find((one) => one.path === path)
+      const found = placesIn({ receipt: other.receipt, document: other.document }).find((one) => one.path === path)
       if (found) put(copyOf(valueIn(found)))
       return `${path} of ${other.name}`
     }
@@ -242,6 +258,22 @@ function signAgain(document: Json): string {
     return 'signed again'
   } catch {
     return 'not signed' // the body has no canonical form
+  }
+}
+
+/** Signs the receipt anew, often under its own id. */
+function signReceiptAgain(receipt: Json, random: Random): string {
+  if (typeof receipt !== 'object' || receipt === null || Array.isArray(receipt) || receipt instanceof Raw)
+    return 'receipt not signed'
+  const { pay_req_id, tx_hash } = receipt
+  try {
+    if (random.oneIn(2)) receipt.receipt_id = receiptId(`${pay_req_id}`, `${tx_hash}`)
+    const signed = signReceipt(JSON.parse(written(receipt)), STATEMENT)
+    receipt.receipt_sig = signed.receipt_sig
+    receipt.receipt_signer_pubkey = signed.receipt_signer_pubkey
+    return 'receipt signed again'
+  } catch {
+    return 'receipt not signed' // it has no canonical form, or no UTF-8
   }
 }
 

@@ -1,6 +1,9 @@
 // The verifier in Python, which shares no code with ours, on the same bundles. Its tests are skipped where there is no
 // Python 3.9 or newer.
 
+import { mkdtempDisposable, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { startProcess } from '@svc/devnet/start-process'
 import { describe, expect, inject, it } from 'vitest'
@@ -79,6 +82,26 @@ describe(`the verifier in Python (${version ?? 'not installed'})`, () => {
     async ([name, options, code, verdict], { skip }) => {
       skip(version === null, MISSING)
       const args = [VERIFIER, `${VECTORS}/bundles/${name}.json`, ...options]
+      const ended = await startProcess('python3', { args }).ended
+      expect(ended).toMatchObject({ code, stdout: expect.stringMatching(new RegExp(`^${verdict}`)) })
+    },
+  )
+
+  it.for([
+    ['receipt', 0, 'VERIFIED: '],
+    ['receipt-altered-units', 3, 'FAILED: receipt_signature_valid: '],
+    ['receipt-of-unknown', 3, 'FAILED: '],
+    ['receipt-text-list', 2, ''],
+  ] as const)(
+    'CLI-04 CLI-06 checks a receipt beside the bundle, and %s exits with %i',
+    { tags: ['nightly'] },
+    async ([name, code, verdict], { skip }) => {
+      skip(version === null, MISSING)
+      const { file, given } = CASES.find((one) => one.name === name)!
+      await using folder = await mkdtempDisposable(join(tmpdir(), 'svc-receipt-'))
+      const receipt = join(folder.path, 'receipt.json')
+      await writeFile(receipt, given.receipt!)
+      const args = [VERIFIER, `${VECTORS}/bundles/${file}`, '--keys', KEY, '--receipt', receipt]
       const ended = await startProcess('python3', { args }).ended
       expect(ended).toMatchObject({ code, stdout: expect.stringMatching(new RegExp(`^${verdict}`)) })
     },
