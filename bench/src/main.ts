@@ -12,7 +12,7 @@ import { coresRows } from './cores.ts'
 import { eventLoopRows } from './event-loop.ts'
 import { evidenceRows } from './evidence.ts'
 import { fileRows } from './files.ts'
-import { growthRows, largeGrowthRows } from './growth.ts'
+import { growthRows } from './growth.ts'
 import { httpRows } from './http.ts'
 import { logRows } from './log.ts'
 import { merkleRows } from './merkle.ts'
@@ -46,7 +46,6 @@ const GROUPS: [name: string, run: () => Row[] | Promise<Row[]>][] = [
   ['S3', s3Rows],
   ['files', fileRows],
   ['growth', growthRows],
-  ['growth at 10,000,000', largeGrowthRows],
   ['evidence', evidenceRows],
   ['snapshots', snapshotRows],
   ['log', logRows],
@@ -61,10 +60,9 @@ const GROUPS: [name: string, run: () => Row[] | Promise<Row[]>][] = [
 ]
 
 const NAMES = GROUPS.map(([name]) => name)
-const LARGE = 'growth at 10,000,000'
 const DRIVERS = ['gcs', 'mongodb', 'storj', 'arweave', 'filecoin', 'firestore']
 /** Groups that mean little at small sizes, and the storage drivers: the quick form omits them unless they are named. */
-const NOT_QUICK = ['cores', 'growth', LARGE, 'snapshots', 'peers', ...DRIVERS]
+const NOT_QUICK = ['cores', 'growth', 'snapshots', 'peers', ...DRIVERS]
 const DOCS = new URL('../../docs/', import.meta.url)
 
 process.exit(await main())
