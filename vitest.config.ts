@@ -23,7 +23,7 @@ export default defineConfig({
       {
         test: {
           name: 'node',
-          include: ['{packages,apps}/*/test/**/*.test.ts', '{contracts,bench,fuzz}/test/**/*.test.ts'],
+          include: ['{packages,apps}/*/test/**/*.test.ts', '{contracts,bench,fuzz,model}/test/**/*.test.ts'],
           isolate: false,
           setupFiles: [WATCH_FILE, LIMIT_PROPERTIES],
           testTimeout: HANGS_MS,

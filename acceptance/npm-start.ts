@@ -96,7 +96,7 @@ export function useNpmStart(): RunningInstallation {
 export async function npmStart(installation: Installation, variables: Record<string, string> = {}): Promise<Started> {
   const env = { HOME: process.env.HOME, ...installation.variables, ...variables }
   const options = { args: ['start'], cwd: new URL('..', import.meta.url), env, isGroup: true, outlivesTest: true }
-  const { said, printed, kill } = startProcess('npm', options)
-  await said(/Ctrl-C/)
+  const { waitForLine, printed, kill } = startProcess('npm', options)
+  await waitForLine(/Ctrl-C/)
   return { output: printed.stdout + printed.stderr, interrupt: async () => void (await kill('SIGINT')) }
 }

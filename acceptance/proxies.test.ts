@@ -236,6 +236,8 @@ const CAPABILITIES = [
   `/v1/tus/${MARK}`,
   `/s3/bucket/key?X-Amz-Signature=${MARK}`,
   `/v1/storage/statements?receipt_id=${MARK}`,
+  `/s/${MARK}`,
+  `/v1/shares/${MARK}/f/name`,
   `/view/${MARK}`,
   `/v1/receipts/${MARK}`,
   `/v1/upload-sessions/${MARK}/finalize`,

@@ -166,7 +166,7 @@ describe('@svc/sdk and @svc/svc', () => {
     await expect(svc('verify', 'tampered.json', '--keys', KEY)).rejects.toMatchObject({ code: 3 })
   })
 
-  it('GEN-09 CLI-04 svc demo runs every step on a chain of its own', { tags: ['nightly'] }, async () => {
+  it('GEN-09 CLI-04 svc demo runs every step on its own chain', { tags: ['nightly'] }, async () => {
     const steps = (await svc('demo', '--json')).trim().split('\n')
     expect(steps.map((step) => JSON.parse(step).ok)).toEqual(Array(11).fill(true))
   })

@@ -89,7 +89,7 @@ function createReplica(port: string, env: Record<string, string>): Replica {
     pid: () => running.pid,
     async start() {
       running = startProcess(program, { env, outlivesTest: true })
-      await running.said(/gateway started/)
+      await running.waitForLine(/gateway started/)
     },
     kill: () => running.kill(),
   }
@@ -267,7 +267,7 @@ it('T-37 ADD-29 on a full disk nothing is signed, and everything resumes once th
     const { status, body } = await attest()
     expect([status, body.error]).toEqual([503, 'logbook_unavailable'])
   }
-  // Each replica reads only its own logbook.
+  // Each replica reads only its own journal.
   const readHealth = () =>
     Promise.all(replicas.map(async ({ port }) => (await fetch(`http://127.0.0.1:${port}/health`)).json()))
   const failing = { status: 'degraded', continuity: expect.objectContaining({ logbook: 'failing' }) }

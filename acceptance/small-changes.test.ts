@@ -27,7 +27,7 @@ const copy = mkdtempSync(join(tmpdir(), 'svc-small-'))
 afterAll(() => rmSync(copy, { recursive: true }))
 
 /** The files that `npm run docs` writes. */
-const GENERATED = ['.env.example', 'apps/agent/.env.example', 'docs/gateway.md']
+const GENERATED = ['.env.example', 'apps/agent/.env.example', 'docs/gateway.md', 'packages/sdk/README.md']
 /** Generated files that git does not store and tests read. */
 const MADE = 'vectors/bundles'
 const nightly = { tags: ['nightly'] }

@@ -83,9 +83,23 @@ it('${SHOWN} lists the providers that are sold', async () => {
   expect(await listed('?speed=warp')).toMatchObject({ status: 422, body: { error: 'validation_error' } })
 })
 `),
+    'packages/sdk/src/info.ts': written(`
+import { listProviders as endpoint } from '@svc/api/info'
+import { call } from './calls/call.ts'
+import type { CallArguments } from './calls/input.ts'
+import type { Context } from './context.ts'
+
+/** Lists the storage providers that are sold. */
+export async function listProviders(
+  context: Context,
+  ...input: CallArguments<typeof endpoint>
+): Promise<{ providers: string[] }> {
+  return (await call(context, endpoint, ...input)).body
+}
+`),
     'packages/sdk/src/client.ts': all(
-      replaced("import { keys } from '@svc/api/info'", "import { keys, listProviders } from '@svc/api/info'"),
-      after('  price: answerOf(price),', '  listProviders: answerOf(listProviders),'),
+      before("import { buy, buyQuoted, renew } from './purchases/buy.ts'", "import { listProviders } from './info.ts'"),
+      after('  price,', '  listProviders,'),
     ),
     'apps/cli/src/setup/providers.ts': written(`
 import type { Command } from 'commander'
@@ -152,7 +166,7 @@ const PROVIDER: SmallChange = {
       "  ['firestore', 6, '0.125', 'direct'],",
       "  ['depot', 7, '0.2', 'direct'],",
     ),
-    'apps/gateway/test/files/configured-providers.test.ts': after('  storj: s3Bucket,', '  depot: s3Bucket,'),
+    'packages/devnet/src/providers/local-stores.ts': after('  storj: s3Bucket,', '  depot: s3Bucket,'),
     'docs/providers.md': before(
       '\nAll bytes pass',
       '| `depot` | everyday files | to 625 GiB | immediate, permanent | immediately | [any S3 store](providers/storj.md) |',

@@ -40,6 +40,7 @@ const PACKAGES: Arrows = {
   web: ['api', 'protocol', 'sdk', 'verifier'],
   acceptance: ['api', 'protocol', 'sdk'],
   bench: ['api', 'concurrency', 'database', 'devnet', 'gateway', 'protocol', 'storage', 'verifier'],
+  model: ['concurrency', 'database', 'gateway', 'protocol', 'service'],
   fuzz: ['api', 'devnet', 'protocol', 's3', 'sdk', 'verifier'],
 }
 
@@ -125,7 +126,7 @@ process.exit(problems.length > 0 ? 1 : 0)
 function sourceFiles(): string[] {
   return globSync('{packages,apps}/*/{src,test}/**/*.{ts,tsx}').concat(
     globSync('apps/web/build/*.ts'),
-    globSync('{bench,fuzz}/{src,test}/**/*.ts'),
+    globSync('{bench,fuzz,model}/{src,test}/**/*.ts'),
     globSync('{acceptance,scripts}/**/*.ts'),
     globSync('contracts/{*,src/*,test/*}.ts'),
   )

@@ -1,5 +1,5 @@
-// `npm run docs` writes the tables of networks, assets and settings in docs/gateway.md, that of methods in the README of
-// the SDK, and every `.env.example`. With `--check` it writes nothing and fails when one of them is out of date.
+// `npm run docs` writes the tables of networks and assets in docs/gateway.md, that of methods in the README of the SDK,
+// and every `.env.example`. With `--check` it writes nothing and fails when one of them is out of date.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { SETTINGS as AGENT } from '../apps/agent/src/settings.ts'
@@ -19,11 +19,6 @@ const PARTS = [
     text: networkTable(),
   },
   { file: 'docs/gateway.md', part: /(?<=<!-- assets: [^\n]*\n\n).*?(?=\n\n<!-- \/assets -->)/s, text: assetTable() },
-  {
-    file: 'docs/gateway.md',
-    part: /(?<=<!-- settings: [^\n]*\n\n).*?(?=\n\n<!-- \/settings -->)/s,
-    text: settingTable(GATEWAY),
-  },
   {
     file: 'packages/sdk/README.md',
     part: /(?<=<!-- methods: [^\n]*\n\n).*?(?=\n\n<!-- \/methods -->)/s,
@@ -92,18 +87,6 @@ function table(head: string[], rows: string[][]): string {
 
 function code(text: string): string {
   return `\`${text}\``
-}
-
-function settingTable(settings: Settings): string {
-  const rows = Object.entries(settings)
-  return GROUPS.map((group) => {
-    const lines = rows.flatMap(([name, setting]) => {
-      const { help, default: value = '' } = setting
-      return setting.group === group ? [[code(name), value && code(value), help.replaceAll('|', '\\|')]] : []
-    })
-    const title = group[0]?.toUpperCase() + group.slice(1)
-    return `### ${title}\n\n${table(['setting', 'default', 'meaning'], lines)}`
-  }).join('\n\n')
 }
 
 /** All settings in the order of their groups, in the syntax of a shell. */

@@ -19,7 +19,7 @@ const STEPS: Step[] = [
   ['database writes only through commit', 'node', 'scripts/writes.ts'],
   ['specification: a meaning, code and a test for every id', 'node', 'scripts/spec.ts', '--check'],
   ['words', 'node', 'scripts/words.ts'],
-  ['documents: networks, assets, settings and methods', 'node', 'scripts/asset-docs.ts', '--check'],
+  ['documents: networks, assets and settings', 'node', 'scripts/asset-docs.ts', '--check'],
   ['documents: the reason for each dependency', 'node', 'scripts/dependencies.ts', '--check'],
 ]
 

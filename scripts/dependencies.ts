@@ -8,7 +8,8 @@ import { basename, dirname, join } from 'node:path'
 const PAGE = 'docs/dependencies.md'
 const NODE = 'scripts/node/package.json'
 const OWN = '@svc/'
-const ROW = /^\| `([^`]+)` \|[^|]*\|([^|]*)\| (.*) \|$/
+/** A row may name several packages that are there for one reason. */
+const ROW = /^\| (`[^`|]+`(?:, `[^`|]+`)*) \|[^|]*\|([^|]*)\| (.*) \|$/
 
 interface Manifest {
   dependencies?: Record<string, string>
@@ -20,22 +21,29 @@ interface Manifest {
 const isCheck = process.argv.includes('--check')
 const users = findUsers()
 const lines = readFileSync(PAGE, 'utf8').split('\n')
-const listed = new Set(lines.flatMap((line) => ROW.exec(line)?.[1] ?? []))
+const listed = new Set(lines.flatMap((line) => namesIn(ROW.exec(line)?.[1])))
 const problems = [
   ...[...users.keys()].filter((name) => !listed.has(name)).map((name) => `${PAGE} gives no reason for ${name}`),
   ...[...listed].filter((name) => !users.has(name)).map((name) => `${PAGE} lists ${name}, which no workspace uses`),
 ]
 const costOf = isCheck ? null : costs()
 const filled = lines.map((line) => {
-  const [, name = '', cost = '', why = ''] = ROW.exec(line) ?? []
-  const names = users.get(name)
-  return names ? `| \`${name}\` | ${names.join(', ')} | ${costOf?.(name) ?? cost.trim()} | ${why} |` : line
+  const [, cell = '', cost = '', why = ''] = ROW.exec(line) ?? []
+  const names = namesIn(cell)
+  const all = [...new Set(names.flatMap((name) => users.get(name) ?? []))]
+  const places = all.filter((place) => !all.includes(place.replaceAll('*', '')) || !place.startsWith('*'))
+  return places.length > 0 ? `| ${cell} | ${places.join(', ')} | ${costOf?.(names) ?? cost.trim()} | ${why} |` : line
 })
 const page = filled.join('\n')
 if (isCheck && page !== lines.join('\n')) problems.push(`${PAGE} is out of date: run node scripts/dependencies.ts`)
 for (const problem of problems) console.error(problem)
 if (!isCheck) writeFileSync(PAGE, page)
 process.exit(problems.length > 0 ? 1 : 0)
+
+/** The packages that the first cell of a row names; of other tables nothing that a workspace uses. */
+function namesIn(cell = ''): string[] {
+  return [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name as string)
+}
 
 /** The workspaces that declare a dependency; in italics if only their development needs it. */
 function findUsers(): Map<string, string[]> {
@@ -61,21 +69,21 @@ function manifest(folder: string): Manifest {
   return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
 }
 
-/** The installed size that a dependency adds: its own, and the sizes of packages that only it needs. */
-function costs(): (name: string) => string {
+/** The installed size that dependencies add: their own, and the sizes of packages that only they need. */
+function costs(): (names: readonly string[]) => string {
   const roots = ['.', ...workspaces().map(dirname)]
-  const all = reachable(roots, null)
-  return (name) => {
-    const without = reachable(roots, name)
+  const all = reachable(roots, [])
+  return (names) => {
+    const without = reachable(roots, names)
     const removed = [...all].filter((folder) => !without.has(folder))
     const megabytes = removed.reduce((sum, folder) => sum + folderBytes(folder), 0) / 1e6
-    const others = removed.length > 1 ? ` (${removed.length})` : ''
+    const others = removed.length > names.length ? ` (${removed.length})` : ''
     return `${megabytes < 10 ? megabytes.toFixed(1) : megabytes.toFixed(0)}${others}`
   }
 }
 
 /** The folders of all packages that the workspaces need, if they did not declare `excluded`. */
-function reachable(roots: readonly string[], excluded: string | null): Set<string> {
+function reachable(roots: readonly string[], excluded: readonly string[]): Set<string> {
   const visited = new Set<string>()
   const open = [...roots]
   for (let folder = open.pop(); folder !== undefined; folder = open.pop()) {
@@ -83,7 +91,7 @@ function reachable(roots: readonly string[], excluded: string | null): Set<strin
     const { dependencies, optionalDependencies, peerDependencies, devDependencies } = manifest(folder)
     const wanted = { ...dependencies, ...optionalDependencies, ...peerDependencies, ...(isRoot && devDependencies) }
     for (const name of Object.keys(wanted)) {
-      if (name.startsWith(OWN) || (isRoot && name === excluded)) continue
+      if (name.startsWith(OWN) || (isRoot && excluded.includes(name))) continue
       const found = installed(name, folder)
       if (found === null || visited.has(found)) continue
       visited.add(found)

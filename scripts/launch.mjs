@@ -24,7 +24,7 @@ export async function launch(program, { version = process.version, ownNode = OWN
     const { importBundled } = await import('../packages/service/src/program/bundle.ts')
     return void (await importBundled(program))
   }
-  if (existsSync(ownNode)) return hand(ownNode, fileURLToPath(program))
+  if (existsSync(ownNode)) return runInChild(ownNode, fileURLToPath(program))
   console.error(
     `This program runs on Node 24 or newer; found ${version}. Run "node scripts/prepare.mjs" in the repository, which installs one on Linux (x64, arm64), or install Node 24.`,
   )
@@ -32,7 +32,7 @@ export async function launch(program, { version = process.version, ownNode = OWN
 }
 
 /** Runs the program in a child with the same streams, signals and exit code. */
-function hand(node, program) {
+function runInChild(node, program) {
   const child = spawn(node, [THIS_FILE, program, ...process.argv.slice(2)], { stdio: 'inherit' })
   // A terminal sends these signals to the child as well.
   for (const signal of ['SIGINT', 'SIGHUP']) process.on(signal, () => {})

@@ -4,7 +4,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
-/** What is found, beside what to write. */
+/** Each phrase with what to write instead. */
 const PHRASES: readonly (readonly [found: RegExp, better: string])[] = [
   [/\bwhoever\b/i, '"anyone who", "the caller", "they"'],
   [/\bwhom\b/i, '"who", or name the caller, the payer, the client'],

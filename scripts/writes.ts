@@ -59,7 +59,7 @@ const RULES: Rule[] = [
       'packages/database/src/queue/schedules.ts': 'records when a job is due; the work itself uses commit',
       'apps/gateway/src/keys/record-signing-key.ts': 'runs at the first start, when nothing can be compared yet',
       'apps/gateway/src/publication/log/identity.ts': 'writes the name of a log that has signed nothing',
-      'apps/gateway/src/continuity/replicas/replica.ts': 'tells replicas that the database is behind',
+      'apps/gateway/src/continuity/replicas/replica.ts': 'marks the database as behind, for all replicas',
       'apps/gateway/src/bin/with-operations.ts': 'decides whether a command starts the comparison',
       'apps/gateway/src/bin/journal.ts': 'shows files',
       'apps/gateway/src/bin/replay.ts': 'repairs the database',

@@ -11,12 +11,18 @@ import { BAD_SIGNATURES } from './pack/bad-signatures.ts'
 import { BAD_STATEMENTS } from './pack/bad-statements.ts'
 import { type Case, expected } from './pack/case.ts'
 import { CHAINS, LINKS } from './pack/chains.ts'
+import { DISPUTED } from './pack/disputed.ts'
+import { EDGES } from './pack/edges.ts'
 import { FOLLOWED } from './pack/followed.ts'
+import { LOG_EDGES } from './pack/log-edges.ts'
 import { LOGGED } from './pack/logged.ts'
 import { NODES } from './pack/nodes.ts'
+import { PERIODS } from './pack/periods.ts'
 import { BAD_REDACTED, REDACTED } from './pack/redacted.ts'
+import { REDACTED_EDGES } from './pack/redacted-edges.ts'
 import { REGISTERED } from './pack/registered.ts'
 import { VALID } from './pack/valid.ts'
+import { WEAK_KEYS } from './pack/weak-keys.ts'
 
 const CASES = [
   ...VALID,
@@ -33,6 +39,12 @@ const CASES = [
   ...FOLLOWED,
   ...LOGGED,
   ...BAD_LOGS,
+  ...EDGES,
+  ...WEAK_KEYS,
+  ...PERIODS,
+  ...DISPUTED,
+  ...REDACTED_EDGES,
+  ...LOG_EDGES,
 ]
 
 /** Every file of the pack by its name. */

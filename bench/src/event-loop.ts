@@ -1,5 +1,5 @@
 // How long one unauthenticated request blocks the event loop, and thus all other requests (T-35): the worst of
-// requests of maximum length to every endpoint, each expensive in another way.
+// requests of maximum length to every endpoint, each expensive in a different way.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -109,7 +109,7 @@ function requestsWithBodies(endpoint: Endpoint): Hostile[] {
 
 const fill = (bytes: number, unit: string) => unit.repeat(Math.max(0, Math.floor(bytes / unit.length)))
 
-/** Bodies of the maximum length that the endpoint accepts, each expensive in another way. */
+/** Bodies of the maximum length that the endpoint accepts, each expensive in a different way. */
 function hostileBodies(endpoint: Endpoint): string[] {
   const bytes = maxBodyBytes(endpoint) - 200
   const fields = Object.keys((endpoint.body as { properties: object }).properties)

@@ -11,7 +11,7 @@ import { ed25519PublicKey, ed25519Signer } from '@svc/protocol/keys'
 import { signCheckpoint } from '@svc/protocol/transparency/checkpoint'
 import { EMPTY_FRONTIER, type Frontier, grow, rootOf } from '@svc/protocol/transparency/frontier'
 import { isSignedBy, type NoteKey } from '@svc/protocol/transparency/note'
-import { formatProof, proves, readProof } from '@svc/protocol/transparency/proof'
+import { formatProof, isProvenEntry, readProof } from '@svc/protocol/transparency/proof'
 import { proveInclusion } from '@svc/protocol/transparency/prove'
 import { tilePath } from '@svc/protocol/transparency/tiles'
 import { leafHash } from '@svc/protocol/transparency/tree'
@@ -126,7 +126,7 @@ async function checkRow({ log, size, first }: Synthetic): Promise<Row> {
   const [signature] = note.signatures
   const check = () => {
     const read = readProof(proof)
-    if (typeof read === 'string' || !proves(read, first) || !isSignedBy(read.checkpoint.note, key))
+    if (typeof read === 'string' || !isProvenEntry(read, first) || !isSignedBy(read.checkpoint.note, key))
       throw new Error('the proof is invalid')
   }
   const bare = () => void verifier.verify(utf8(note.text), signature!.signature)

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { arch, cpus, release, totalmem, type } from 'node:os'
 import { picture } from './picture.ts'
-import { meetsGoal, type Row } from './row.ts'
+import { isGoalMet, type Row } from './row.ts'
 import { isQuick } from './scale.ts'
 
 export interface Failure {
@@ -25,7 +25,7 @@ export function machineText(): string {
 }
 
 export function reportText({ rows, failures }: Report): string {
-  const missed = rows.filter((row) => !meetsGoal(row))
+  const missed = rows.filter((row) => !isGoalMet(row))
   const lines = [
     `${machineText()}${isQuick ? '. **Quick form: few rounds and small sizes, so the figures are rough.**' : ''}`,
     '',
@@ -53,7 +53,7 @@ export async function writeReport(docs: URL, report: Report): Promise<void> {
 
 function rowText(row: Row): string {
   const goal = 'atLeast' in row.goal ? `≥ ${row.goal.atLeast}` : `≤ ${row.goal.atMost}`
-  return `| ${row.what} | ${row.measured} | ${row.against} | ${row.ratio.toFixed(2)} | ${goal} | ${meetsGoal(row) ? '✓' : '✗'} |`
+  return `| ${row.what} | ${row.measured} | ${row.against} | ${row.ratio.toFixed(2)} | ${goal} | ${isGoalMet(row) ? '✓' : '✗'} |`
 }
 
 function firstLine(error: unknown): string {

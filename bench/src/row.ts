@@ -24,7 +24,7 @@ interface Bar {
   value: number | null
 }
 
-export function meetsGoal({ ratio, goal }: Row): boolean {
+export function isGoalMet({ ratio, goal }: Row): boolean {
   return 'atLeast' in goal ? ratio >= goal.atLeast : ratio <= goal.atMost
 }
 

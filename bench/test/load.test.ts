@@ -1,3 +1,5 @@
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { loadTable } from '../src/load/report.ts'
 import { type LoadResult, problemsOf } from '../src/load/run.ts'
@@ -66,4 +68,12 @@ it('ADD-32 a run reports its problems', () => {
 
 it('ADD-32 too few samples of memory give no result', () => {
   expect(watchUsage(process.pid).stop()).toBeNull()
+})
+
+it('every server that a benchmark or the load starts is there', () => {
+  const source = fileURLToPath(new URL('../src', import.meta.url))
+  const files = globSync('**/*.ts', { cwd: source }).map((file) => readFileSync(`${source}/${file}`, 'utf8'))
+  const names = files.flatMap((text) => [...text.matchAll(/startServer\('([^']+)'/g)].map(([, name]) => name))
+  expect(names.length).toBeGreaterThan(10)
+  expect(names.filter((name) => !existsSync(`${source}/servers/${name}.ts`))).toEqual([])
 })

@@ -6,7 +6,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 const account = privateKeyToAccount('0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80')
 const body = '{"receipt_id":"rcpt_test_0001","tags":[]}'
 
-// The keys stand in alphabetical order, so that JSON.stringify writes the canonical text.
+// The keys are in alphabetical order, so that JSON.stringify writes the canonical text.
 const envelope = JSON.stringify({
   body_sha256: createHash('sha256').update(body).digest('hex'),
   exp: 1781222460,

@@ -74,5 +74,5 @@ call() {
   curl -sS --fail-with-body "${options[@]}" "$GATEWAY$2${5-}"
 }
 
-# field NAME: the first text field of that name in a JSON answer (jq would do more)
+# field NAME: the first text field of that name in a JSON answer, for machines without jq
 field() { grep -o "\"$1\": *\"[^\"]*\"" | sed -n 1p | cut -d '"' -f 4; }

@@ -17,10 +17,10 @@ KEY=${KEY:-owner.pem}
 
 [ -f "$KEY" ] || (umask 077 && openssl genpkey -algorithm ed25519 -out "$KEY")
 echo "wallet     $(address)"
-# Coins of the local chain; a real wallet is filled before.
+# Coins of the local chain. Fund a real wallet before you start.
 case $RPC in http://localhost:* | http://127.0.0.1:*) rpc dev_faucet "[\"$(address)\",\"SOL\",\"1\"]" > faucet.json ;; esac
 
-# 1. Quote: the answer is 402, as it should be.
+# 1. Quote: the expected answer is 402.
 curl -sS -X POST "$GATEWAY/v1/storage/request" -H 'Content-Type: application/json' \
   -d '{"units":1,"pay_network":"primary-mainnet","pay_asset":"SOL"}' > quote.json
 echo "quote      $(field amount < quote.json) lamports to $(field payTo < quote.json)"
@@ -29,7 +29,7 @@ echo "quote      $(field amount < quote.json) lamports to $(field payTo < quote.
 TX=$(pay_coin "$(field payTo < quote.json)" "$(field amount < quote.json)" "$(field payment_reference < quote.json)")
 echo "paid       $TX"
 
-# 3. Confirm: 402 until the chain shows the transaction. The receipt stays good for ever.
+# 3. Confirm: 402 until the chain shows the transaction. The receipt is permanent.
 for pause in 1 2 4 8 16 32; do
   curl -sS -X POST "$GATEWAY/v1/storage/confirm" -H "X402-TX: $TX" -H 'Content-Type: application/json' \
     -d "{\"pay_req_id\":\"$(field pay_req_id < quote.json)\"}" > receipt.json

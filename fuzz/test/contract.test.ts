@@ -20,17 +20,17 @@ describe('every operation, past its authentication', () => {
     return runner.result().findings.map(({ problem, input }) => `${problem}\n  ${input}`)
   }
 
-  it('T-125 of the gateway answers as declared, succeeds, and changes nothing when it rejects a request', {
+  it('T-125 answers as declared at the gateway, succeeds, and changes nothing when it rejects a request', {
     tags: ['nightly'],
   }, async () => {
     expect(await findingsOf(gatewayTarget(fixture))).toEqual([])
   })
 
-  it('T-125 of the agent service does the same', async () => {
+  it('T-125 answers as declared at the agent service, and changes nothing when it rejects a request', async () => {
     expect(await findingsOf(await agentTarget(fixture))).toEqual([])
   })
 
-  it('T-125 of the S3 endpoint answers with errors that its clients know, and changes nothing when it rejects a request', async () => {
+  it('T-125 answers at the S3 endpoint with errors that clients know, and changes nothing when it rejects a request', async () => {
     expect(await findingsOf(s3Target(fixture))).toEqual([])
   })
 })

@@ -86,7 +86,7 @@ describe('external corpora', () => {
       'below/words: y_bad is not base64',
       'below/words: 1 entries whose names begin with none of y_, n_ and i_',
       'flags.json: 1 entries in an unknown format',
-      'other-curve.json: 1 tests of EDDSA on secp256k1, which nothing here verifies',
+      'other-curve.json: 1 tests of EDDSA on secp256k1, which no code here verifies',
       'settings.json: an unknown format',
     ])
   })
@@ -149,7 +149,7 @@ describe('external corpora', () => {
       'empty.json: an empty list',
       'encodings/base58.json: 1 entries in an unknown format',
       'noise.bin: neither JSON nor text in UTF-8',
-      'wycheproof/other.json: 1 tests of ECDSA on secp256k1, which nothing here verifies',
+      'wycheproof/other.json: 1 tests of ECDSA on secp256k1, which no code here verifies',
       'link: neither a file nor a folder',
       '.git: folders of this name are left out',
     ])
@@ -200,8 +200,10 @@ describe('external corpora', () => {
   }, async () => {
     const program = new URL('../src/corpora/main.ts', import.meta.url)
     const run = async (...args: string[]) => {
-      const { code, stderr, stdout } = await startProcess(program, { args, env: { CHROMIUM_PATH: '/nonexistent' } })
-        .ended
+      const { code, stderr, stdout } = await startProcess(program, {
+        args,
+        env: { CHROMIUM_PATH: '/nonexistent/chromium' },
+      }).ended
       return { code, said: stderr || stdout.trimEnd().split('\n') }
     }
     const numbers = await folderOf({ 'numbers.txt': '0,0\n3ff8000000000000,1.5\nelse\n' })

@@ -51,7 +51,7 @@ export async function createFleet(variables: Readonly<Record<string, string | un
     const program = fileURLToPath(new URL('apps/gateway/src/main.ts', release))
     const child = spawn(process.execPath, [program], { cwd: release, env, stdio: ['ignore', 'inherit', 'inherit'] })
     running.set(slot, child)
-    while (!(await answers(urlOf(slot)))) {
+    while (!(await isAnswering(urlOf(slot)))) {
       if (child.exitCode !== null) throw new Error(`a gateway ended with ${child.exitCode}`)
     }
   }
@@ -78,7 +78,7 @@ export async function createFleet(variables: Readonly<Record<string, string | un
   }
 }
 
-function answers(url: string): Promise<boolean> {
+function isAnswering(url: string): Promise<boolean> {
   return fetch(`${url}/health/live`, { signal: AbortSignal.timeout(1000) }).then(
     ({ ok }) => ok,
     () => false,

@@ -13,17 +13,17 @@ export interface Program {
 
 /** Returns null if the program is available, else the reason. */
 export function install(program: Program): string | null {
-  if (isThere(program)) return null
+  if (isInstalled(program)) return null
   if (process.getuid?.() !== 0 || spawnSync('which', ['apt-get']).status !== 0) return 'it is not installed'
   console.log(`Installing ${program.package}…`)
   const apt = (...args: string[]) => spawnSync('apt-get', args, { encoding: 'utf8' })
   apt('update', '-qq')
   const { status, stderr } = apt('install', '-y', '-qq', '--no-install-recommends', program.package)
-  if (status === 0 && isThere(program)) return null
+  if (status === 0 && isInstalled(program)) return null
   return `the Debian package ${program.package} cannot be installed (${stderr.trim().split('\n').at(-1)})`
 }
 
-function isThere({ version: [command, ...args] }: Program): boolean {
+function isInstalled({ version: [command, ...args] }: Program): boolean {
   return spawnSync(command, args).status === 0
 }
 

@@ -14,7 +14,7 @@ const ROW = /^\| ([A-Z]+-\d{2,3}) \| \S.* \| (\S.*) \|$/
 /** The files that may name a requirement: sources, tests and documents. */
 const NAMING = [
   '{packages,apps}/*/{src,test}/**/*.{ts,md}',
-  '{bench,fuzz,contracts}/{src,test}/**/*.{ts,sol}',
+  '{bench,fuzz,contracts,model}/{src,test}/**/*.{ts,sol}',
   '{acceptance,contracts}/*.{ts,md}',
   '{packages,apps}/*/*.md',
   'docs/**/*.md',

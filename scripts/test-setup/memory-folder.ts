@@ -15,7 +15,7 @@ export default function keepFilesInMemory(): void {
   // The mode of /tmp: PostgreSQL runs as another account, and creates and removes its own folder below this one.
   chmodSync(folder, 0o1777)
   removeAtTheEnd(folder)
-  if (runsPrograms(folder)) process.env.TMPDIR = folder
+  if (canRunPrograms(folder)) process.env.TMPDIR = folder
 }
 
 function hasSpace(): boolean {
@@ -33,7 +33,7 @@ function removeAtTheEnd(folder: string): void {
   input.unref()
 }
 
-function runsPrograms(folder: string): boolean {
+function canRunPrograms(folder: string): boolean {
   const program = `${folder}/trial`
   writeFileSync(program, '#!/bin/sh\n', { mode: 0o755 })
   return spawnSync(program).status === 0

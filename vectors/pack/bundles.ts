@@ -92,18 +92,12 @@ function bodyOf(order: Order): JsonObject {
   const { issuedAt = ISSUED_AT } = order
   const root = merkleRoot(files)
   const manifest = manifestDigest(files)
-  const snapshot = {
-    domain: 'svc/snapshot/v2',
-    proof_id: proofId,
-    merkle_root: root,
-    manifest_digest: manifest.replace('sha256:', ''),
-    file_count: files.length,
-  }
+  const about = { proof_id: proofId, merkle_root: root, manifest_digest: manifest, file_count: files.length }
   return {
     schema: 'svc/evidence/v2',
     policy_version: 1,
     proof_id: proofId,
-    snapshot_id: sha256(canonical(snapshot)),
+    snapshot_id: snapshotOf(about),
     sequence,
     prev_statement_digest: previous,
     merkle_algorithm: 'svc-merkle-v1',
@@ -118,6 +112,14 @@ function bodyOf(order: Order): JsonObject {
     issuer_key_id: key.id,
     nonce: '101112131415161718191a1b1c1d1e1f',
   }
+}
+
+/** The snapshot id of a statement about this. */
+export function snapshotOf({ proof_id, merkle_root, manifest_digest, file_count }: JsonObject): string {
+  const bare = (digest: Json | undefined) => String(digest).replace('sha256:', '')
+  const [root, manifest] = [bare(merkle_root), bare(manifest_digest)]
+  const snapshot = { domain: 'svc/snapshot/v2', proof_id, merkle_root: root, manifest_digest: manifest, file_count }
+  return sha256(canonical(snapshot as JsonObject))
 }
 
 /** A bundle of the oracle era: the root itself is signed. */

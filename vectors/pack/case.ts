@@ -28,6 +28,8 @@ export interface GivenInPack {
   pinned_keys?: string[] | JsonObject
   pinned_signers?: string[]
   domain_tag?: string
+  /** The address of the gateway whose keys are pinned. */
+  audience?: string
   /** Keys of logs in their exchange form: `name+hash+base64`. */
   log_keys?: string[]
   /** The text of a policy. */

@@ -2,74 +2,12 @@
 
 import { ANCHORED, anchored, GIVEN, plain } from './anchor-parts.ts'
 import { bundleOf, changed, ISSUED_AT } from './bundles.ts'
-import { type Case, type Facts, type GivenInPack, PINNED } from './case.ts'
-import { canonical, isoSeconds, type JsonObject, sha256 } from './formats.ts'
-import { listedKey, type PackKey, RECOVERY_KEY, RETIRED_KEY, STATEMENT_KEY, STRANGER_KEY, signingKeys } from './keys.ts'
+import { type Case, type Facts, PINNED } from './case.ts'
+import { isoSeconds, type JsonObject } from './formats.ts'
+import { carried, DAY, endorsement, GOOD, named, REFUSED, revocation } from './key-changes.ts'
+import { listedKey, RECOVERY_KEY, RETIRED_KEY, STATEMENT_KEY, STRANGER_KEY, signingKeys } from './keys.ts'
 import { LOG_NODE, LOG_PASSED, PROVEN, WITH_POLICY } from './log-parts.ts'
 import { BLOCK_TIME, known } from './transactions.ts'
-
-const DAY = 86_400
-const AUDIENCE = 'https://gateway.example'
-
-function named(key: PackKey): JsonObject {
-  return { key_id: key.id, public_key_hex: key.hex }
-}
-
-function signed(tag: string, body: JsonObject, by: PackKey): JsonObject {
-  const message = Buffer.concat([Buffer.from(`${tag}\0`), Buffer.from(sha256(canonical(body)), 'hex')])
-  return { body, signature: by.sign(message) }
-}
-
-interface Change {
-  at?: number
-  /** Fields of the body that differ. */
-  alter?: JsonObject
-  /** Signs instead of the right key. */
-  by?: PackKey
-  tag?: string
-}
-
-function endorsement(from: PackKey, to: PackKey, { at = ISSUED_AT - 30 * DAY, alter, by = from, tag }: Change = {}) {
-  const body = {
-    schema: 'svc/key-endorsement/v1',
-    purpose: 'statement',
-    audience: AUDIENCE,
-    endorser: named(from),
-    endorsed: named(to),
-    valid_from: isoSeconds(at),
-    issued_at: isoSeconds(at),
-    ...alter,
-  }
-  return signed(tag ?? 'SVC_KEY_ENDORSEMENT_V1', body, by)
-}
-
-function revocation(revoked: PackKey, by: PackKey, since: number): JsonObject {
-  const body = {
-    schema: 'svc/key-revocation/v1',
-    purpose: 'statement',
-    audience: AUDIENCE,
-    revoked: named(revoked),
-    revoked_by: named(by),
-    since: isoSeconds(since),
-    issued_at: isoSeconds(ISSUED_AT + 40 * DAY),
-  }
-  return signed('SVC_KEY_REVOCATION_V1', body, by)
-}
-
-type Changes = { endorsements?: JsonObject[]; revocations?: JsonObject[] }
-
-const OLD_PINNED: GivenInPack = { pinned_keys: [RETIRED_KEY.hex] }
-const REFUSED: Facts = { key_pinned: 'failed' }
-const GOOD = endorsement(RETIRED_KEY, STATEMENT_KEY)
-
-/** Signed by the newer key with the changes, for a verifier that pinned the older one. */
-function carried(name: string, what: string, changes: Changes, expect: Facts = REFUSED, given = OLD_PINNED): Case {
-  const document = changed(bundleOf(), 'signing_keys', {
-    ...signingKeys(listedKey(STATEMENT_KEY, 'receipt')),
-    ...changes,
-  })
-  return { name: `keys-${name}`, what, document, given, expect }
-}
 
 const before = (days: number) => isoSeconds(ISSUED_AT - days * DAY)
 const oldList = signingKeys(listedKey(RETIRED_KEY, 'evidence-envelope', { valid_from: before(300) }))

@@ -35,7 +35,11 @@ export function leavesOf(files: readonly PackFile[]): string[] {
 }
 
 export function merkleRoot(files: readonly PackFile[]): string {
-  let level = leavesOf(files)
+  return rootOver(leavesOf(files))
+}
+
+export function rootOver(leaves: readonly string[]): string {
+  let level = leaves
   while (level.length > 1) level = levelAbove(level)
   return level[0] as string
 }
@@ -45,10 +49,14 @@ export function levelAbove(level: readonly string[]): string[] {
   return level.flatMap((node, i) => (i % 2 === 0 ? [sha256(node + (level[i + 1] ?? node))] : []))
 }
 
-export function proofOf(files: readonly PackFile[], index: number): { hash: string; position: string }[] {
+export function proofOf(files: readonly PackFile[], index: number) {
+  return proofIn(leavesOf(files), index)
+}
+
+export function proofIn(leaves: readonly string[], index: number): { hash: string; position: string }[] {
   const steps = []
   let at = index
-  for (let level = leavesOf(files); level.length > 1; level = levelAbove(level)) {
+  for (let level = leaves; level.length > 1; level = levelAbove(level)) {
     const sibling = at % 2 === 1 ? level[at - 1] : (level[at + 1] ?? level[at])
     steps.push({ hash: sibling as string, position: at % 2 === 1 ? 'left' : 'right' })
     at = Math.floor(at / 2)

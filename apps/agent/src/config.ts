@@ -45,7 +45,7 @@ export interface Secrets extends SalesSecrets, TracingSecrets {
   delegationSeed: Uint8Array
 }
 
-export function readConfig(variables: Variables): { config: Config; secrets: Secrets; asked: ReadonlySet<string> } {
+export function readConfig(variables: Variables): { config: Config; secrets: Secrets; namesRead: ReadonlySet<string> } {
   const settings = new SettingsReader(variables, SETTINGS, RENAMED_SETTINGS)
   const mode = settings.oneOf('SVC_MODE', ['production', 'development'])
   const dataDir = resolve(settings.text('DATA_DIR'))
@@ -78,5 +78,5 @@ export function readConfig(variables: Variables): { config: Config; secrets: Sec
   ])
   settings.done()
   mkdirSync(dataDir, { recursive: true })
-  return { config, secrets, asked: settings.asked }
+  return { config, secrets, namesRead: settings.namesRead }
 }

@@ -15,6 +15,6 @@ export async function startAgentProcess(variables: Variables) {
     RATE_LIMITS: 'address=0/min',
   }
   const agent = startProcess(new URL('../bin/svc-agent.mjs', import.meta.url), { env: { ...own, ...variables } })
-  await agent.said(/agent service started/)
+  await agent.waitForLine(/agent service started/)
   return { ...agent, url: `http://127.0.0.1:${PORT}` }
 }

@@ -110,8 +110,8 @@ describe('the development configuration of an agent service', () => {
 })
 
 it('CFG-01 every setting is read and described by one line of the example', () => {
-  const { asked } = readConfig({ SVC_MODE: 'development', DATA_DIR: folder })
-  expect([...asked].toSorted()).toEqual(Object.keys(SETTINGS).toSorted())
+  const { namesRead } = readConfig({ SVC_MODE: 'development', DATA_DIR: folder })
+  expect([...namesRead].toSorted()).toEqual(Object.keys(SETTINGS).toSorted())
   const example = parseEnv(readFileSync(new URL('../.env.example', import.meta.url), 'utf8'))
   expect(example).toEqual(mapValues(SETTINGS))
 })

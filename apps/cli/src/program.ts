@@ -160,8 +160,8 @@ Let the agent service watch it:
   $ svc delegate photos                     lets it read all files back and compare
   $ svc delegations                         its findings, in a signed log
 
-Try it without money or a gateway, in a clone of the repository:  svc demo
-With \`npm start\` running there, \`svc faucet\` fills a wallet for free.
+Try it without money or a gateway:  svc demo
+With \`npm start\` running in a clone of the repository, \`svc faucet\` fills a wallet for free.
 
 Exit codes:
   0  done                    3  verification failed

@@ -9,6 +9,7 @@ import type { Host } from './host.ts'
 import { confirm } from './output/confirm.ts'
 import { createOutput, type Output, type OutputOptions } from './output/output.ts'
 import { retryNotice } from './output/retry-notice.ts'
+import { shellWord } from './output/shell-word.ts'
 import { shown } from './output/shown.ts'
 import { openFolder } from './setup/folder.ts'
 import { findLocker, knownLockers, type NamedLocker } from './setup/known-lockers.ts'
@@ -54,6 +55,8 @@ export interface Session {
   journal(): Promise<Journal>
   /** The locker of the command: the wanted one, or else the one in the settings. */
   locker(wanted?: string): Promise<NamedLocker>
+  /** The option that a shown command needs to act on the same locker, with a space before it; empty for the default. */
+  lockerOption: string
   /** A client with the key that acts for the locker. */
   lockerClient(locker: NamedLocker): Promise<Client>
   confirm(question: string): Promise<boolean>
@@ -81,7 +84,7 @@ export async function openSession(host: Host, options: GlobalOptions): Promise<S
     const key = all.find(({ address }) => address === owner) ?? all[0]
     if (key) return key
     throw new UsageError(
-      'this needs a wallet',
+      'this command needs a wallet',
       '`svc wallet new` creates a wallet; --wallet FILE, SVC_WALLET, SVC_EVM_KEY or `svc config set wallet FILE` names an existing one',
     )
   }
@@ -136,6 +139,7 @@ export async function openSession(host: Host, options: GlobalOptions): Promise<S
     agentClient,
     journal,
     locker: async (wanted = settings.locker?.value) => findLocker(await knownLockers(folder), gateway, wanted ?? null),
+    lockerOption: options.locker === undefined ? '' : ` -l ${shellWord(options.locker)}`,
     mayWait: options.wait ?? false,
     isYes: options.yes ?? false,
     lockerClient: async ({ owner }) => client(await keyFor(owner)),

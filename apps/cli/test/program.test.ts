@@ -36,7 +36,7 @@ describe('svc', () => {
     expect(all.length).toBeGreaterThan(35)
   })
 
-  it('shows only own options in the help of a command, those of its default subcommand, and where the others are', async () => {
+  it("shows a command's own options in its help, those of its default subcommand, and where the others are", async () => {
     const { stdout } = await home.svc(['lockers', '--help'])
     for (const option of ['--remote', '--usage', '-h, --help']) expect(stdout).toContain(`  ${option}`)
     expect(stdout).not.toContain('--primary-rpc')

@@ -113,12 +113,12 @@ interface Read {
   secrets: Secrets
 }
 
-export function readConfig(variables: Variables): Read & { asked: ReadonlySet<string> } {
+export function readConfig(variables: Variables): Read & { namesRead: ReadonlySet<string> } {
   const settings = new SettingsReader(variables, SETTINGS, RENAMED_SETTINGS)
   const read = readAll(settings)
   settings.done()
   mkdirSync(read.config.dataDir, { recursive: true })
-  return { ...read, asked: settings.asked }
+  return { ...read, namesRead: settings.namesRead }
 }
 
 /** The config that would be read, and the problems with it. Writes nothing. */

@@ -68,7 +68,7 @@ const SHOULD_LOOK_AT: Settings = {
   },
   INTERNAL_OIDC: {
     group: 'should look at',
-    help: 'Or an identity provider for internal callers: issuer=<exact value>,audience=…,jwks=<URL of its keys>,email=…,subject=…; repeat email and subject for each service that may call',
+    help: 'Identity provider of internal callers, besides or instead of INTERNAL_SECRET: issuer=<exact value>,audience=…,jwks=<URL of its keys>,email=…,subject=…; repeat email and subject for each service that may call',
   },
   ADMINS: {
     group: 'should look at',
@@ -92,24 +92,24 @@ const SHOULD_LOOK_AT: Settings = {
   X402_SVM_FEE_PAYER_KEY: {
     group: 'should look at',
     isSecret: true,
-    help: "Key that pays the network fee of x402 payments on the primary chain: 64 hex characters, or a wallet's keypair; without it the gateway sends none there",
+    help: "Key that pays the network fee of x402 payments on the primary chain: 64 hex characters, or a wallet's keypair; when empty, the gateway sends none there",
   },
   X402_EVM_FACILITATOR_KEY: {
     group: 'should look at',
     isSecret: true,
-    help: 'Key that sends x402 payments on EVM chains and pays their gas: 64 hex characters; without it the gateway sends none there',
+    help: 'Key that sends x402 payments on EVM chains and pays their gas: 64 hex characters; when empty, the gateway sends none there',
   },
   SPEND_PER_DAY: {
     group: 'should look at',
     default:
       'publication=0.5SOL,registry_rent=1SOL,evm_registry=50MON,x402_primary=0.1SOL,x402_evm=10MON,x402_share=10%',
-    help: 'What each key may spend per day (UTC): on publishing, on new registry accounts, on the EVM registry, on fees of failed x402 payments, and how much of the last one payer or address may cause; 0 for no limit; an omitted part has its default',
+    help: 'What each key may spend per day (UTC): on publishing, on new registry accounts, on the EVM registry, on fees of failed x402 payments, and which share of those fees one payer or address may cause; 0 for no limit; an omitted part has its default',
   },
   RATE_LIMITS: {
     group: 'should look at',
     default:
       'address=300/min,receipt=120/min,signer=600/min,statements=500/day,anchors=12/hour,anchors=48/day,failed_payments_payer=10/hour,failed_payments_address=50/hour',
-    help: 'How often: work that needs no key, by client address and by receipt; calls that create URLs, by signer; statements of a locker for each of its units; publications of a receipt; x402 payments that failed or are pending, by payer and by address; 0 for no limit; an omitted part has its default',
+    help: 'Rate limits: unauthenticated requests, by client address and by receipt; requests that create URLs, by signer; statements of a locker, for each of its units; publications of a receipt; x402 payments that failed or are pending, by payer and by address; 0 for no limit; an omitted part has its default',
   },
   S3: {
     group: 'should look at',
@@ -153,12 +153,12 @@ const TUNING: Settings = {
   DATABASE_LIMITS: {
     group: 'tuning',
     default: 'connections=48,wait_seconds=10,statement_seconds=60',
-    help: 'PostgreSQL: connections for queries of all processes on this machine (each has 4 to 10, and 5 more for jobs), how long a request waits for one before it is answered 503, and how long one statement may take; 0 sets no time limits',
+    help: 'PostgreSQL: connections for queries of all processes on this machine (each has 4 to 10, and 5 more for jobs), how long a request waits for one before it is answered 503, and how long one statement may take; 0 for no time limit',
   },
   CLOCK_TOLERANCE_SECONDS: {
     group: 'tuning',
     default: '30',
-    help: "PostgreSQL: by how many seconds the clock of this machine may differ from the database's; beyond that it neither sells nor signs; 0 compares no clocks",
+    help: 'PostgreSQL: by how many seconds the clock of this machine may differ from the clock of the database before the gateway stops selling and signing; 0 disables the comparison',
   },
   KEEP_DAYS: {
     group: 'tuning',
@@ -168,7 +168,7 @@ const TUNING: Settings = {
   STATEMENT_KEY_NEXT: {
     group: 'tuning',
     isSecret: true,
-    help: 'Key that replaces STATEMENT_KEY at `svc-gateway keys rotate`, written in the same ways',
+    help: 'Key that replaces STATEMENT_KEY at `svc-gateway keys rotate`, in the same formats',
   },
   LOG_STORE: {
     group: 'tuning',
@@ -191,7 +191,7 @@ const TUNING: Settings = {
   },
   EVM_REGISTRY_CONTRACT: {
     group: 'tuning',
-    help: 'Registry contract on the EVM chain that statements are also written to; svc-gateway deploy-evm-registry deploys one',
+    help: 'Registry contract on the EVM chain to which statements are also written; svc-gateway deploy-evm-registry deploys one',
   },
   EVM_REGISTRY_KEY: {
     group: 'tuning',
@@ -206,17 +206,17 @@ const TUNING: Settings = {
   PAYMENT_WATCH: {
     group: 'tuning',
     default: 'calls_per_minute=300,quotes=1000',
-    help: 'Search for payments by Solana Pay codes: calls to nodes per minute, of all replicas together (0 for no search), and quotes watched at a time',
+    help: 'Limits of the search for payments by Solana Pay codes: calls to nodes per minute by all replicas together (0 disables the search), and quotes that are watched at the same time',
   },
   MAX_LOCKERS_PER_OWNER: { group: 'tuning', default: '50', help: 'How many lockers one owner may have' },
   ALLOW_PUBLIC_PROVISION: {
     group: 'tuning',
     default: 'false',
-    help: 'true grants access to a locker to every caller with its receipt id; for development only',
+    help: 'true lets every caller who knows a receipt id open its locker without the signature of the payer; for development only',
   },
   SPONSOR_OIDC: {
     group: 'tuning',
-    help: 'Identity provider whose tokens may use the sponsored endpoints, written as INTERNAL_OIDC is',
+    help: 'Identity provider whose tokens may use the sponsored endpoints, in the format of INTERNAL_OIDC',
   },
   ATTEST_JWT: {
     group: 'tuning',
@@ -245,14 +245,14 @@ const TUNING: Settings = {
   CRON_ATTEST_ENABLED: {
     group: 'tuning',
     default: 'false',
-    help: 'true attests lockers again, once a minute, if they changed since their last statement or it is old',
+    help: 'true attests lockers again, once a minute, that have changed since their last statement or whose statement is old',
   },
   CRON_ATTEST_PUSH: {
     group: 'tuning',
     default: 'false',
-    help: 'true also publishes these statements on chain',
+    help: 'true also publishes the statements of CRON_ATTEST_ENABLED on chain',
   },
-  CRON_ATTEST_BATCH_SIZE: { group: 'tuning', default: '50', help: 'How many lockers are attested again in one run' },
+  CRON_ATTEST_BATCH_SIZE: { group: 'tuning', default: '50', help: 'How many lockers one run attests again at most' },
   CRON_ATTEST_MIN_AGE_HOURS: {
     group: 'tuning',
     default: '24',
@@ -261,9 +261,9 @@ const TUNING: Settings = {
   CRON_ATTEST_FILTER: {
     group: 'tuning',
     default: 'all',
-    help: 'Which lockers: all, unchanged (only if their statement is old), opted_in (with the tag cron_attest) or tier (with a tag tier:<name>)',
+    help: 'Which lockers CRON_ATTEST_ENABLED attests again: all, unchanged (only if their statement is old), opted_in (with the tag cron_attest) or tier (with a tag tier:<name>)',
   },
-  CRON_ATTEST_TIERS: { group: 'tuning', help: 'Names of those tiers, separated by commas' },
+  CRON_ATTEST_TIERS: { group: 'tuning', help: 'Tiers for CRON_ATTEST_FILTER=tier, separated by commas' },
   MAX_UPLOAD_BYTES: { group: 'tuning', default: '5368709120', help: 'How large one upload may be' },
   FILE_LIMITS: {
     group: 'tuning',

@@ -251,10 +251,10 @@ const INTERFACE_NAMES = [
 ]
 
 describe('settings', () => {
-  const { asked } = readConfig({ SVC_MODE: 'development', DATA_DIR: mkdtempSync(join(tmpdir(), 'svc-settings-')) })
+  const { namesRead } = readConfig({ SVC_MODE: 'development', DATA_DIR: mkdtempSync(join(tmpdir(), 'svc-settings-')) })
 
   it('CFG-01 are declared once and read, and .env.example has each with its default', () => {
-    expect([...asked].toSorted()).toEqual(Object.keys(SETTINGS).toSorted())
+    expect([...namesRead].toSorted()).toEqual(Object.keys(SETTINGS).toSorted())
     const example = parseEnv(readFileSync(new URL('../../../.env.example', import.meta.url), 'utf8'))
     const defaults = Object.entries(SETTINGS).map(([name, { default: value = '' }]) => [name, value])
     expect(example).toEqual(Object.fromEntries(defaults))

@@ -14,6 +14,6 @@ export const runCommand = (args: string[], env?: Variables) => startCommand(args
 export async function startGatewayProcess(variables: Variables) {
   const PORT = String(await freePort())
   const started = startCommand(['start'], { SVC_MODE: 'development', HOST: '127.0.0.1', PORT, ...variables })
-  await started.said(/gateway started/)
+  await started.waitForLine(/gateway started/)
   return { ...started, url: `http://127.0.0.1:${PORT}` }
 }

@@ -31,7 +31,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-forEachDatabase('a start that fails because the port is taken', (database) => {
+forEachDatabase('a start that fails because the port is in use', (database) => {
   it('leaves nothing open, so that the process ends by itself', async () => {
     const { ended } = startProcess(program, { env: { ...settings, DATABASE_URL: database.url } })
     expect(await ended).toEqual({ code: 0, signal: null, stdout: 'EADDRINUSE\n', stderr: '' })

@@ -1,7 +1,7 @@
-import { takingMigrations } from '@svc/devnet/taking-migrations'
+import { destructiveMigrations } from '@svc/devnet/destructive-migrations'
 import { expect, it } from 'vitest'
 import { migrations } from '../src/db/migrations.ts'
 
 it('ADD-31 a migration that removes something is marked as such', async () => {
-  expect(await takingMigrations(migrations)).toEqual([])
+  expect(await destructiveMigrations(migrations)).toEqual([])
 })

@@ -14,7 +14,7 @@ import { describe, expect, it } from 'vitest'
 import { endingOf } from '../src/pages/locker/access/ending.ts'
 import { injectStandardWallet } from './injected-wallets.ts'
 import { useSite } from './site.ts'
-import { click, expectCalm, expectGoodLooks, useKey, visit } from './visit.ts'
+import { click, expectAccessible, expectNoErrors, useKey, visit } from './visit.ts'
 
 const site = useSite()
 const utf8 = (text: string) => new TextEncoder().encode(text)
@@ -66,7 +66,7 @@ describe('the access list', () => {
       expect(await shared.textContent()).toContain(text)
     expect(await way(page, 'by the operator').textContent()).toContain(operator.address)
     await way(page, walletKey.access_key_id).getByText('All lockers of the owner').waitFor()
-    await expectGoodLooks(page, 'locker-access')
+    await expectAccessible(page, 'locker-access')
     await shared.getByRole('button', { name: 'Copy the address of the share' }).click()
     await page.getByText('Copied').waitFor()
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(shares[0]!.url)
@@ -89,7 +89,7 @@ describe('the access list', () => {
     await way(page, `Operator`)
       .getByRole('button', { name: `End: Operator ${operator.address}` })
       .click()
-    await expectGoodLooks(page, 'locker-access-end')
+    await expectAccessible(page, 'locker-access-end')
     await confirm(page, 'End')
     await page.getByText('1 way', { exact: true }).waitFor()
     expect((await fetch(shares[1]!.url)).status).toBe(404)
@@ -98,10 +98,10 @@ describe('the access list', () => {
     await confirm(page, 'End all shares, keys and uploads')
     await page.getByText('Only the owner can open this locker.').waitFor()
     expect(await kinds()).toEqual([])
-    expectCalm(page)
+    expectNoErrors(page)
   })
 
-  it('T-36 ADD-62 ends all shares, keys and uploads at once, and says what stays', async () => {
+  it('T-36 ADD-62 ends all shares, keys and uploads in one step, and lists what stays', async () => {
     const { locker, kinds } = await openedLocker()
     const { page } = await visitAccess(locker.locker_id)
     await click(page, 'End all shares, keys and uploads')
@@ -112,7 +112,7 @@ describe('the access list', () => {
       'the evidence at the receipt id',
     ])
       await dialog.getByText(text).waitFor()
-    await expectGoodLooks(page, 'locker-end-all')
+    await expectAccessible(page, 'locker-end-all')
     await confirm(page, 'Cancel')
     expect(await kinds()).toContain('share')
     await click(page, 'End all shares, keys and uploads')

@@ -14,7 +14,7 @@ import type { Page } from 'playwright'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { injectStandardWallet } from './injected-wallets.ts'
 import { useSite } from './site.ts'
-import { expectGoodLooks, useKey, visit } from './visit.ts'
+import { expectAccessible, useKey, visit } from './visit.ts'
 
 const OWNER = DEMO_PAYERS[1] as DevKey
 const OTHER = DEMO_PAYERS[2] as DevKey
@@ -103,13 +103,13 @@ it('T-68 the page sells a subscription for the price that it shows', async () =>
   await page.getByRole('link', { name: 'See what it does' }).click()
   await page.getByText('$5.00 for 30 days').waitFor()
   expect(await bytes()).toBeLessThan(FIRST_LOAD_BYTES)
-  await expectGoodLooks(page, 'agent-start')
+  await expectAccessible(page, 'agent-start')
   await button(page, /Test wallet/).click()
   await page.getByText('You have no subscription.').waitFor()
   const before = await treasury()
   await button(page, 'Subscribe').click()
   await page.getByText('+ up to 0.000005 SOL network fee').first().waitFor()
-  await expectGoodLooks(page, 'agent-subscribe')
+  await expectAccessible(page, 'agent-subscribe')
   await payUsdc(page)
   await page.getByText(/Your subscription runs until/).waitFor()
   expect((await treasury()) - before).toBe(PRICE_USDC)
@@ -137,7 +137,7 @@ it('T-68 the page delegates a locker with two signatures, shows the findings, an
   await page.getByLabel('Address, https').fill('https://files.example/list.csv')
   expect(await page.getByLabel('File in the locker').inputValue()).toBe('list.csv')
   await page.getByText('The address must begin with https://').waitFor({ state: 'hidden' })
-  await expectGoodLooks(page, 'agent-delegate')
+  await expectAccessible(page, 'agent-delegate')
   const signatures = wallet.seen.length
   await button(page, 'Delegate').click()
   await page.getByText('Delegated. Its key is registered').waitFor()
@@ -154,13 +154,13 @@ it('T-68 the page delegates a locker with two signatures, shows the findings, an
   await entry.getByRole('button', { name: /^Show findings/ }).click()
   for (const text of [/checked in this browser/, /^First check of the locker/, /^Cannot be fetched$/])
     await page.getByText(text).waitFor()
-  await expectGoodLooks(page, 'agent-findings')
+  await expectAccessible(page, 'agent-findings')
   expect(await page.locator('img[src="x"]').count()).toBe(0)
   await entry.getByRole('button', { name: /^End / }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'End', exact: true }).click()
   await entry.getByText('Ended', { exact: true }).waitFor()
   expect(await operatorsOf(locker)).not.toContain(key)
-  await expectGoodLooks(page, 'agent-ended')
+  await expectAccessible(page, 'agent-ended')
   expect([problems, [...origins].toSorted()]).toEqual([[], [site.url, agentUrl].toSorted()])
 })
 
@@ -179,7 +179,7 @@ it('T-68 T-67 a payment that a reload interrupts is settled, and never made twic
   await connectKey(page, OTHER)
   await page.getByText('You have no subscription.').waitFor()
   await page.getByText('A payment was started').waitFor()
-  await expectGoodLooks(page, 'agent-started')
+  await expectAccessible(page, 'agent-started')
   expect(await button(page, 'Subscribe').count()).toBe(0)
   await button(page, 'Check its status').click()
   await page.getByText(/Your subscription runs until/).waitFor()
@@ -194,7 +194,7 @@ it('T-68 T-67 a payment that a reload interrupts is settled, and never made twic
   await button(page, 'Refresh').click()
   await page.getByText(/It ended on/).waitFor()
   expect(await card(page, 'Delegate a locker').count()).toBe(0)
-  await expectGoodLooks(page, 'agent-expired')
+  await expectAccessible(page, 'agent-expired')
 })
 
 it('T-68 the page reports a service that is missing, is down, or works for another gateway', async () => {
@@ -203,7 +203,7 @@ it('T-68 the page reports a service that is missing, is down, or works for anoth
     await page.route(discovery, (route) => route.abort())
   })
   await page.getByText('The agent service does not answer').waitFor()
-  await expectGoodLooks(page, 'agent-down')
+  await expectAccessible(page, 'agent-down')
   await page.unroute(discovery)
   await button(page, 'Try again').click()
   await page.getByText('$5.00 for 30 days').waitFor()

@@ -15,7 +15,7 @@ import { sql } from 'kysely'
 import type { BrowserContextOptions, Page } from 'playwright'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { useFolder, useSite } from './site.ts'
-import { click, dropPaths, expectCalm, expectGoodLooks, useKey, visit } from './visit.ts'
+import { click, dropPaths, expectAccessible, expectNoErrors, useKey, visit } from './visit.ts'
 
 const MIB = 1024 * 1024
 
@@ -91,7 +91,7 @@ describe('uploads', () => {
     const testbed = await newLocker()
     const { page } = await visitFiles(testbed)
     await page.getByText('No files yet').waitFor()
-    await expectGoodLooks(page, 'files-empty')
+    await expectAccessible(page, 'files-empty')
     const dropped = join(folder, 'photos')
     mkdirSync(join(dropped, 'deep'), { recursive: true })
     writeFileSync(join(dropped, 'a.txt'), 'in a folder')
@@ -101,11 +101,11 @@ describe('uploads', () => {
     await page.getByText('3 of 3 files').waitFor()
     expect(await testbed.names()).toEqual(['alone.txt', 'photos/a.txt', 'photos/deep/b.txt'])
     expect(String(await testbed.bytes('photos/deep/b.txt'))).toBe('deep')
-    await expectGoodLooks(page, 'files-uploaded')
+    await expectAccessible(page, 'files-uploaded')
     await click(page, 'Clear')
     await nameButton(page, 'photos').waitFor()
-    await expectGoodLooks(page, 'files-folders')
-    expectCalm(page)
+    await expectAccessible(page, 'files-folders')
+    expectNoErrors(page)
   })
 
   it('SESS-02 SESS-04 continue after a reload with the missing parts, and only with the same file', async () => {
@@ -122,7 +122,7 @@ describe('uploads', () => {
     await expect.poll(() => first.sent.toSorted()).toEqual([0, 1])
     await page.getByText('Uploading ·').waitFor()
     await page.waitForFunction(() => (document.querySelector<HTMLProgressElement>('.upload progress')?.value ?? 0) > 0)
-    await expectGoodLooks(page, 'files-uploading')
+    await expectAccessible(page, 'files-uploading')
     await page.reload()
     // Not earlier, because the browser would send the delayed parts.
     await page.unroute('**/parts?*')
@@ -130,7 +130,7 @@ describe('uploads', () => {
     await unlock(page)
     const unfinished = page.getByRole('region', { name: 'Unfinished uploads' })
     await unfinished.getByText('large.bin').waitFor()
-    await expectGoodLooks(page, 'files-unfinished')
+    await expectAccessible(page, 'files-unfinished')
     const other = join(folder, 'other')
     mkdirSync(other)
     writeFileSync(join(other, 'large.bin'), 'changed')
@@ -203,14 +203,14 @@ describe('uploads', () => {
     await nameButton(page, 'a.txt').waitFor()
     await picker(page).setInputFiles([textFile('a.txt', 'new'), textFile('b.txt', 'new'), textFile('c.txt', 'new')])
     await dialog(page).getByText('2 files with these names already exist').waitFor()
-    await expectGoodLooks(page, 'files-conflicts')
+    await expectAccessible(page, 'files-conflicts')
     await click(page, 'Keep both')
     await page.getByText('3 of 3 files').waitFor()
     expect(await testbed.names()).toEqual(['a (2).txt', 'a.txt', 'b (2).txt', 'b.txt', 'c.txt'])
     await picker(page).setInputFiles([textFile('no:colon.txt'), textFile('fine.txt')])
     await page.getByText('4 of 5 files').waitFor()
     expect(await page.getByText("The name must not contain ':'.").count()).toBe(1)
-    await expectGoodLooks(page, 'files-refused')
+    await expectAccessible(page, 'files-refused')
   })
 
   it('LOCK-15 report that a locker is full', async () => {
@@ -264,7 +264,7 @@ describe('the list', () => {
     await page.getByText('1 file found').waitFor()
     await page.getByPlaceholder('Search names').fill('nothing like it')
     await page.getByText('No name contains this').waitFor()
-    expectCalm(page)
+    expectNoErrors(page)
   })
 
   it('FILE-13 T-17 selects and deletes with the keyboard, after a time in which the deletion can be undone', async () => {
@@ -318,7 +318,7 @@ describe('the list', () => {
     await page.getByLabel('To the folder').fill('../up')
     await dialog.getByText('The name').waitFor()
     await page.getByLabel('To the folder').fill('archive/2026')
-    await expectGoodLooks(page, 'files-move')
+    await expectAccessible(page, 'files-move')
     await dialog.getByRole('button', { name: 'Move' }).click()
     await expect.poll(testbed.names).toEqual(['Zeta.md', 'archive/2026/docs/a.txt', 'archive/2026/top.txt'])
 
@@ -335,7 +335,7 @@ describe('the list', () => {
     await uploads.getByText('Uploaded ·').waitFor()
     await click(page, 'Hide the list')
     await uploads.getByText('Uploaded ·').waitFor({ state: 'hidden' })
-    expectCalm(page)
+    expectNoErrors(page)
   })
 
   it('FILE-13 shows any of 100,000 files with few requests', async () => {
@@ -360,7 +360,7 @@ describe('the list', () => {
     })
     await nameButton(page, 'file-0055000.txt').waitFor()
     expect(asked.length).toBeLessThanOrEqual(6)
-    await expectGoodLooks(page, 'files-many')
+    await expectAccessible(page, 'files-many')
     await page.getByPlaceholder('Search names').fill('99998')
     await nameButton(page, 'flat/file-0099998.txt').waitFor()
   })
@@ -373,7 +373,7 @@ describe('a file', () => {
     await nameButton(page, 'docs').click()
     await nameButton(page, 'shared.txt').click()
     await dialog(page).getByText('for you').waitFor()
-    await expectGoodLooks(page, 'files-details')
+    await expectAccessible(page, 'files-details')
     await click(page, 'Share')
     await dialog(page)
       .getByText('Anyone with the address can open this file, and nothing else in the locker.')
@@ -383,7 +383,7 @@ describe('a file', () => {
     await page.getByLabel('Label').fill('for Ada')
     await click(page, 'Create a share')
     await page.getByRole('img', { name: 'The address as a QR code' }).waitFor()
-    await expectGoodLooks(page, 'files-share')
+    await expectAccessible(page, 'files-share')
     const url = (await dialog(page).locator('code').textContent())!
     expect(url).toMatch(`${site.url}/s/`)
     expect(await (await fetch(url)).text()).toBe('for you')
@@ -391,7 +391,7 @@ describe('a file', () => {
     await dialog(page).getByText('it opens every file of the locker').waitFor()
     await click(page, 'Show the public link')
     await page.getByText(`${site.url}/view/${testbed.locker.receipt_id}/docs/shared.txt`).waitFor()
-    await expectGoodLooks(page, 'files-share-public')
+    await expectAccessible(page, 'files-share-public')
     await click(page, 'Close')
 
     await click(page, 'Share this folder')
@@ -408,7 +408,7 @@ describe('a file', () => {
       { path: 'docs/shared.txt', label: 'for Ada' },
       { path: 'docs/', label: null },
     ])
-    expectCalm(page)
+    expectNoErrors(page)
   })
 
   it('FILE-18 is renamed, names its statement, and is proven in the page', async () => {
@@ -431,7 +431,7 @@ describe('a file', () => {
     await page.getByLabel('New name').fill('two.txt')
     await dialog(page).getByRole('button', { name: 'Rename' }).click()
     await page.getByText('A file with this name already exists.').waitFor()
-    await expectGoodLooks(page, 'files-rename')
+    await expectAccessible(page, 'files-rename')
     await page.getByLabel('New name').fill('sub/three.txt')
     await dialog(page).getByRole('button', { name: 'Rename' }).click()
     await nameButton(page, 'sub').click()
@@ -445,7 +445,7 @@ describe('a file', () => {
     await page.getByRole('row').filter({ hasText: 'two.txt' }).getByText('likely in no. 1').waitFor()
   })
 
-  const giveKey = async (page: Page, identity: string, press: string) => {
+  const setKey = async (page: Page, identity: string, press: string) => {
     await page.getByLabel('An age key').check()
     await page.getByLabel('Age key', { exact: true }).fill(identity)
     await click(page, press)
@@ -459,12 +459,12 @@ describe('a file', () => {
     const { page } = await visitFiles(testbed)
     await nameButton(page, 'note.txt.age').click()
     await click(page, 'Enter the key')
-    await giveKey(page, newIdentity(), 'Open with it')
+    await setKey(page, newIdentity(), 'Open with it')
     await dialog(page).getByText('This key does not open the file').waitFor()
     await click(page, 'Close')
     await nameButton(page, 'note.txt.age').click()
     await click(page, 'Enter another key')
-    await giveKey(page, `# a key file\n${identity}\n`, 'Open with it')
+    await setKey(page, `# a key file\n${identity}\n`, 'Open with it')
     await dialog(page).getByText('from the command line').waitFor()
     const saved = page.waitForEvent('download')
     await click(page, 'Download decrypted')
@@ -475,7 +475,7 @@ describe('a file', () => {
     await unlock(page)
     await nameButton(page, 'note.txt.age').click()
     await dialog(page).getByRole('button', { name: 'Enter the key', exact: true }).waitFor()
-    expectCalm(page)
+    expectNoErrors(page)
   })
 
   it('T-59 is encrypted in the page, and neither the plaintext nor the key leaves the page', async () => {
@@ -490,8 +490,8 @@ describe('a file', () => {
     await page.getByLabel('Repeat the passphrase').fill('wrong horse')
     await click(page, 'Encrypt with it')
     await page.getByText('The two passphrases differ.').waitFor()
-    await expectGoodLooks(page, 'files-key')
-    await giveKey(page, identity, 'Encrypt with it')
+    await expectAccessible(page, 'files-key')
+    await setKey(page, identity, 'Encrypt with it')
     await page.getByRole('button', { name: 'Encrypting with an age key' }).waitFor()
     await picker(page).setInputFiles(textFile('secret.txt', 'nobody reads this on the way'))
     await page.getByText('1 of 1 file').waitFor()
@@ -501,7 +501,7 @@ describe('a file', () => {
     for (const secret of ['nobody reads', identity]) expect(sent.join('\n')).not.toContain(secret)
   })
 
-  it('T-09 with a hostile name or content is shown under its name, and runs nothing', async () => {
+  it('T-09 is shown under its name and runs nothing, however hostile its name and content are', async () => {
     const markup = '<img src=x onerror=alert(1)>.html'
     const html =
       '<!doctype html><script>alert(1)</script><img src="https://elsewhere.example/x.png" onerror="alert(1)">'
@@ -514,7 +514,7 @@ describe('a file', () => {
     })
     await nameButton(page, markup).waitFor()
     expect(await page.locator('.files-box .filename').allTextContents()).toContain('invoiceU+202Efdp.exe')
-    await expectGoodLooks(page, 'files-hostile')
+    await expectAccessible(page, 'files-hostile')
     for (const [name, text] of [
       [markup, html],
       ['picture.svg', svg],
@@ -529,7 +529,7 @@ describe('a file', () => {
     await page.getByText('The browser cannot show this picture.').waitFor()
     await click(page, 'Close')
     await page.getByRole('row').filter({ hasText: 'very long' }).locator('.files-open').click()
-    await expectGoodLooks(page, 'files-hostile-details')
-    expectCalm(page)
+    await expectAccessible(page, 'files-hostile-details')
+    expectNoErrors(page)
   })
 })

@@ -9,7 +9,7 @@ import { beforeAll, expect, it } from 'vitest'
 import { injectEvmWallet } from './injected-wallets.ts'
 import { alarm, entryCard, lookUp, otherLog, publish, showLog } from './log-page.ts'
 import { useSite } from './site.ts'
-import { click, expectCalm, visit } from './visit.ts'
+import { click, expectNoErrors, visit } from './visit.ts'
 
 const site = useSite({ withLog: true })
 beforeAll(async () => {
@@ -27,7 +27,7 @@ it('LOG-40 the log page shows the signed checkpoint, and the witnesses that cosi
   await page.getByText('No checkpoint has been published on chain yet.').waitFor()
   const { root } = (await (await fetch(`${site.url}/v1/log`)).json()) as LogState
   expect(await entryCard(page, 'The newest checkpoint').getByText(root!).count()).toBe(1)
-  expectCalm(page)
+  expectNoErrors(page)
 })
 
 it('LOG-41 LOG-42 the log page lists entries, and proves one by its number or its digest', async () => {
@@ -63,7 +63,7 @@ it('LOG-40 the log page does not hide the log files, works under a prefix, and i
   await page.getByRole('link', { name: /entr(y|ies) in the public log/ }).click()
   await page.getByRole('cell', { name: 'proven', exact: true }).first().waitFor()
   expect(page.url()).toBe(`${site.prefixedUrl}/log`)
-  expectCalm(page)
+  expectNoErrors(page)
 })
 
 it('LOG-31 LOG-35 the verify page checks the log of a bundle by the given policy, and names the witnesses', async () => {
@@ -80,7 +80,7 @@ it('LOG-31 LOG-35 the verify page checks the log of a bundle by the given policy
   await page.locator('#log_included.fact-passed').waitFor({ state: 'attached' })
   await page.locator('#log_cosigned.fact-passed').waitFor({ state: 'attached' })
   await page.getByText('w1.example/witness, 2026-06-12T00:00:01Z').waitFor()
-  expectCalm(page)
+  expectNoErrors(page)
 })
 
 it('T-68 OPER-08 an EVM owner opens a paid locker for the browser with one signature, even if the clock is wrong', async () => {
@@ -98,5 +98,5 @@ it('T-68 OPER-08 an EVM owner opens a paid locker for the browser with one signa
   await click(page, 'Open the locker')
   await page.getByText('No files yet').waitFor()
   expect(wallet.seen).toHaveLength(2) // To list, and to open.
-  expectCalm(page)
+  expectNoErrors(page)
 })

@@ -18,12 +18,12 @@ export interface InjectedWallet {
   readonly sent: string[]
 }
 
-interface Looks {
+interface WalletAppearance {
   name?: string
   icon?: string
 }
 
-export interface StandardOptions extends Looks {
+export interface StandardOptions extends WalletAppearance {
   key: DevKey
   rpcUrl: string
   /** The wallet sends what it signs, and cannot only sign. */
@@ -99,7 +99,7 @@ function registerStandardWallet({ name, icon, sendsItself, address, publicKey }:
   window.dispatchEvent(new CustomEvent('wallet-standard:register-wallet', { detail: register }))
 }
 
-export interface EvmOptions extends Looks {
+export interface EvmOptions extends WalletAppearance {
   account: DevAccount
   rpcUrl: string
   /** The chain that the wallet uses at first. */

@@ -13,7 +13,7 @@ import type { Page } from 'playwright'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { alarm, entryCard, lookUp, otherLog, publish, showLog } from './log-page.ts'
 import { LOG_KEY, useSite } from './site.ts'
-import { click, expectCalm, expectGoodLooks, visit } from './visit.ts'
+import { click, expectAccessible, expectNoErrors, visit } from './visit.ts'
 
 const SAME = 'This log is unchanged since your last visit'
 
@@ -32,7 +32,7 @@ describe('a log that grows', { shuffle: false }, () => {
   it('LOG-40 is shown as empty, as new, and an hour later as grown and anchored', async () => {
     const { page } = await visit(site, '/log', { permissions: ['clipboard-read', 'clipboard-write'] })
     await page.getByRole('heading', { name: 'The log is empty' }).waitFor()
-    await expectGoodLooks(page, 'log-empty')
+    await expectAccessible(page, 'log-empty')
     await publish(site)
     await click(page, 'Read again')
     await page.getByText('first visit to this log, which has 1 entry.').waitFor()
@@ -60,7 +60,7 @@ describe('a log that grows', { shuffle: false }, () => {
     await page.getByText(/^slot [\d,]+/).waitFor()
     await click(page, 'Copy Key of the log')
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe((await state()).vkey)
-    expectCalm(page, 404)
+    expectNoErrors(page, 404)
   })
 
   it('LOG-41 LOG-42 lists its entries in pages, and names the reason why an entry is not found', async () => {
@@ -78,7 +78,7 @@ describe('a log that grows', { shuffle: false }, () => {
     expect(await page.evaluate(() => document.activeElement?.className)).toBe('log-entry')
     await page.getByText('The signed statement').click()
     await page.getByText('"merkle_algorithm"').waitFor()
-    await expectGoodLooks(page, 'log')
+    await expectAccessible(page, 'log')
     for (const [text, answer] of [
       ['23', 'The gateway no longer has this statement.'],
       ['24', 'This entry does not exist: the log has 24 entries, and the last one is 23.'],
@@ -110,7 +110,7 @@ describe('a log that was seen before', () => {
     await showLog(page, await otherLog(4))
     await page.reload()
     await alarm(page, 'This log has rewritten its history')
-    await expectGoodLooks(page, 'log-alarm')
+    await expectAccessible(page, 'log-alarm')
     const saving = page.waitForEvent('download')
     await click(page, 'Save both checkpoints')
     const saved = JSON.parse(readFileSync(await (await saving).path(), 'utf8')) as { kind: string; evidence: string[] }

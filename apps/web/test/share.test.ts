@@ -9,7 +9,7 @@ import { signerFromSolanaKeypair } from '@svc/sdk/signers'
 import type { Page } from 'playwright'
 import { beforeAll, expect, it } from 'vitest'
 import { useSite } from './site.ts'
-import { click, expectCalm, expectGoodLooks, fixture, useKey, visit } from './visit.ts'
+import { click, expectAccessible, expectNoErrors, fixture, useKey, visit } from './visit.ts'
 
 const utf8 = (text: string) => new TextEncoder().encode(text)
 /** The compressed size of a first visit; viewers and the verifier are loaded later. */
@@ -82,12 +82,12 @@ it('ADD-61 a shared file is shown with its facts, and downloaded unchanged', asy
   await page.getByRole('img', { name: 'Picture: harbour.png' }).waitFor()
   await page.getByText('Matches what was received').waitFor()
   await inStatement(page)
-  await expectGoodLooks(page, 'share-file')
+  await expectAccessible(page, 'share-file')
   const link = page.getByRole('link', { name: 'Download', exact: true })
   const file = await saved(page, () => link.click())
   expect([file.name, file.bytes.equals(fixture('harbour.png'))]).toEqual(['harbour.png', true])
   await expectNoLocker()
-  expectCalm(page)
+  expectNoErrors(page)
 })
 
 it('ADD-61 its proof is saved, and verified in the browser against the bytes', async () => {
@@ -108,7 +108,7 @@ it('ADD-61 its proof is saved, and verified in the browser against the bytes', a
   ])
     await passed.getByText(fact).waitFor()
   await verdict(page).getByText('Without a key that you trust').waitFor()
-  await expectGoodLooks(page, 'share-verified')
+  await expectAccessible(page, 'share-verified')
   await expectNoLocker()
   // The verify page takes over the proof. It is another document, so the file is not sent.
   await click(page, 'Check the rest on the verify page')
@@ -121,7 +121,7 @@ it('ADD-61 its proof is saved, and verified in the browser against the bytes', a
   await page.goto(site.url + path)
   await click(page, 'Verify it here')
   await verdict(page).getByRole('list').first().getByText('Signed by a key that you trust').waitFor()
-  expectCalm(page)
+  expectNoErrors(page)
 })
 
 it('T-09 ADD-61 bytes that differ from the statement fail the check, as does the proof of another file', async () => {
@@ -134,7 +134,7 @@ it('T-09 ADD-61 bytes that differ from the statement fail the check, as does the
   await page.getByText('Does not match').waitFor()
   await click(page, 'Verify it here')
   await verdict(page).getByRole('heading', { name: 'Do not rely on this: 1 check failed' }).waitFor()
-  await expectGoodLooks(page, 'share-differs')
+  await expectAccessible(page, 'share-differs')
   const other = await (await fetch(`${site.url}/v1/shares/${(await share('trip/')).id}/proof/page.html`)).text()
   // The worker of the page requests the proof.
   await page.context().route('**/proof/**', (route) => route.fulfill({ body: other, contentType: 'application/json' }))
@@ -149,7 +149,7 @@ it('ADD-61 a shared folder lists its files, and opens, previews and downloads ea
   await page.getByRole('heading', { level: 1, name: 'trip' }).waitFor()
   await page.getByText('7 files').waitFor()
   await page.getByText('The gateway reports that the newest statement includes all of these files.').waitFor()
-  await expectGoodLooks(page, 'share-folder')
+  await expectAccessible(page, 'share-folder')
   const list = page.getByRole('list', { name: 'Files of this folder' })
   const pdf = await saved(page, () => list.getByRole('link', { name: 'Download report.pdf' }).click())
   expect([pdf.name, pdf.bytes.equals(fixture('report.pdf'))]).toEqual(['report.pdf', true])
@@ -159,7 +159,7 @@ it('ADD-61 a shared folder lists its files, and opens, previews and downloads ea
   await page.getByText('Twelve boats came in on Monday.').waitFor({ state: 'attached' })
   expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('report.pdf')
   await inStatement(page)
-  await expectGoodLooks(page, 'share-folder-file')
+  await expectAccessible(page, 'share-folder-file')
   await page.goBack()
   await list.getByRole('link', { name: 'secret.txt.age', exact: true }).click()
   await page.getByText('age --decrypt').waitFor()
@@ -169,7 +169,7 @@ it('ADD-61 a shared folder lists its files, and opens, previews and downloads ea
   await page.reload()
   await page.getByText('This file is empty').waitFor()
   await expectNoLocker()
-  expectCalm(page, 416) // An empty file has no range.
+  expectNoErrors(page, 416) // An empty file has no range.
 })
 
 it('ADD-61 a folder with many files is listed in pages', async () => {
@@ -184,7 +184,7 @@ it('ADD-61 a folder with many files is listed in pages', async () => {
   await page.getByText('Not checked yet').waitFor()
   await click(page, 'Verify it here')
   await page.getByRole('heading', { name: 'There is no proof of this file' }).waitFor()
-  expectCalm(page, 404)
+  expectNoErrors(page, 404)
 })
 
 it('T-09 ADD-61 a hostile name or content is shown as text, runs nothing and requests nothing', async () => {
@@ -208,10 +208,10 @@ it('T-09 ADD-61 a hostile name or content is shown as text, runs nothing and req
   expect(asked.filter((url) => !/^\/(assets\/|s\/|v1\/shares\/|\.well-known\/svc\.json)/.test(url))).toEqual([])
   expect(await page.evaluate(() => 'ran' in window)).toBe(false)
   expect(await page.locator('iframe, object, embed, script:not([src])').count()).toBe(0)
-  expectCalm(page)
+  expectNoErrors(page)
 })
 
-it('T-61 ADD-61 the page sends no referrer, is not indexed, and allows nothing from elsewhere', async () => {
+it('T-61 ADD-61 the page sends no referrer, is not indexed, and loads nothing from other hosts', async () => {
   const { path } = await share('trip/')
   const { headers } = await fetch(site.url + path, { headers: { accept: 'text/html' } })
   expect(headers.get('referrer-policy')).toBe('no-referrer')
@@ -230,7 +230,7 @@ it('ADD-61 a share that has ended, is unknown or taken down, or lost its file, n
   const heading = (name: string) => page.getByRole('heading', { name }).waitFor()
   await heading('This share has ended, or its address is wrong')
   await page.getByText('ask its sender for a new one').waitFor()
-  await expectGoodLooks(page, 'share-ended')
+  await expectAccessible(page, 'share-ended')
   await page.goto(`${site.url}/s/AAAAAAAAAAAAAAAAAAAAAA`)
   await heading('This share has ended, or its address is wrong')
 
@@ -239,12 +239,12 @@ it('ADD-61 a share that has ended, is unknown or taken down, or lost its file, n
   await client.remove(locker, 'gone.txt')
   await page.goto(site.url + gone.path)
   await heading('The file is no longer here')
-  await expectGoodLooks(page, 'share-gone')
+  await expectAccessible(page, 'share-gone')
 
   await page.route('**/v1/shares/**', (route) => route.fulfill({ status: 451, json: { error: 'LOCKER_TAKEN_DOWN' } }))
   await page.reload()
   await heading('This content was taken down')
-  await expectGoodLooks(page, 'share-taken-down')
+  await expectAccessible(page, 'share-taken-down')
   await page.unroute('**/v1/shares/**')
   await page.route('**/v1/shares/**', (route) => route.abort())
   await page.reload()
@@ -271,7 +271,7 @@ it('ADD-61 ADD-62 the owner shares a file on the locker page; the recipient chec
   await click(page, 'Verify it here')
   await verdict(page).getByText('Your files are the listed ones').waitFor()
   await expectNoLocker()
-  expectCalm(page)
+  expectNoErrors(page)
 
   await own.getByRole('tab', { name: 'Access' }).click()
   const entry = own.getByRole('listitem').filter({ hasText: 'for Grace' })
@@ -280,7 +280,7 @@ it('ADD-61 ADD-62 the owner shares a file on the locker page; the recipient chec
   await expect.poll(() => entry.count()).toBe(0)
   await page.reload()
   await page.getByRole('heading', { name: 'This share has ended, or its address is wrong' }).waitFor()
-  expectCalm(own)
+  expectNoErrors(own)
 })
 
 it('T-61 ADD-61 works under a prefix', async () => {

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { useFolder, useSite } from './site.ts'
-import { click, dropPaths, expectCalm, visit } from './visit.ts'
+import { click, dropPaths, expectNoErrors, visit } from './visit.ts'
 
 // The pages show what is final.
 const site = useSite({ landing: 'at once' })
@@ -51,7 +51,7 @@ it('PAY-01 LOCK-02 a customer buys, adds files, attests and shares; anyone can c
   await click(page, 'Create a share')
   await page.getByRole('img', { name: 'The address as a QR code' }).waitFor()
   const link = (await dialog.locator('code').textContent()) as string
-  expectCalm(page, 402) // A quote.
+  expectNoErrors(page, 402) // A quote.
 
   const keys = await (await fetch(`${site.url}/v1/keys`)).text()
   const { page: clean, problems } = await visit(site, `/verify/${receiptId}`)

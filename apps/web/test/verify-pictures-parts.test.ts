@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { compareBundles } from '../src/pages/verify/pictures/compare-bundles.ts'
 import { compareFiles } from '../src/pages/verify/pictures/differences.ts'
-import { createPathFinder, leadsToStatement, pathOfProof } from '../src/pages/verify/pictures/merkle-path.ts'
+import { createPathFinder, isLinkedToStatement, pathOfProof } from '../src/pages/verify/pictures/merkle-path.ts'
 import { createPackedFiles } from '../src/pages/verify/pictures/packed-files.ts'
 
 const leavesOf = (count: number) => Array.from({ length: count }, (_, i) => sha256Hex(String(i)))
@@ -40,7 +40,7 @@ describe('the path of a leaf', () => {
     const proof = merkleProof(merkleLevels(leaves), 4)
     const shown = (claimed: Partial<Parameters<typeof pathOfProof>[0]>, root: string | null = statementRoot) => {
       const path = pathOfProof({ leaf: leaves[4] as string, index: 4, leafCount: 5, proof, ...claimed })
-      return [path.problem, leadsToStatement({ path, file: null, siblings: 'given', statementRoot: root })]
+      return [path.problem, isLinkedToStatement({ path, file: null, siblings: 'given', statementRoot: root })]
     }
     expect(shown({})).toEqual([null, true])
     expect(shown({}, null)).toEqual([null, false])

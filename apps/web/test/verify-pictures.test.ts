@@ -7,7 +7,7 @@ import { bundleOf, listedFiles } from '@svc/verifier/test/bundles'
 import type { Page } from 'playwright'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { useSite } from './site.ts'
-import { expectCalm, expectGoodLooks, visit } from './visit.ts'
+import { expectAccessible, expectNoErrors, visit } from './visit.ts'
 
 const site = useSite()
 /** Three statements: one file; then it is changed and two are added; then one is renamed and one removed. */
@@ -54,7 +54,7 @@ describe('the picture of the tree', () => {
     await page.getByText('File 4 of 5,000, by name. 13 hashes beside the path represent all the other files.').waitFor()
     const tree = page.getByRole('radiogroup')
     expect(await tree.getByRole('radio').count()).toBe(2 + 2 * 8)
-    await expectGoodLooks(page, 'tree-many')
+    await expectAccessible(page, 'tree-many')
 
     // The keyboard needs one stop, and arrow keys follow the path.
     await tree.getByRole('radio', { checked: true }).focus()
@@ -76,7 +76,7 @@ describe('the picture of the tree', () => {
     await page.getByText('The same in steps').click()
     expect(await page.locator('.tree-steps li').count()).toBe(1 + 13 + 1)
     await page.getByText('This is the root that the statement names.').waitFor()
-    expectCalm(page)
+    expectNoErrors(page)
   })
 
   it('T-38 draws a path to another root as broken, and hostile names as plain text', async () => {
@@ -97,13 +97,13 @@ describe('the picture of the tree', () => {
     await page.getByText('Leads to a different root than the one in the statement').waitFor()
     expect(await page.locator('.tree-edge-good').count()).toBe(0)
     expect(await page.locator('.tree-edge-bad').count()).toBe(1)
-    await expectGoodLooks(page, 'tree-broken')
+    await expectAccessible(page, 'tree-broken')
 
     await page.getByRole('button', { name: 'Check another bundle' }).click()
     await openBundle(page, bundleOf(files({ 'only.txt': 'one' })))
     await showPath(page, 'only.txt')
     await page.getByText('It is the only file: its leaf is the root.').waitFor()
-    expectCalm(page)
+    expectNoErrors(page)
   })
 })
 
@@ -118,11 +118,11 @@ describe('the picture of the history', () => {
     expect(await statements.locator('h3').allTextContents()).toEqual(['Statement 3', 'Statement 2', 'Statement 1'])
     expect(await page.locator('.link-linked').count()).toBe(2)
     expect(await statements.first().textContent()).toContain('this bundle')
-    await expectGoodLooks(page, 'history')
+    await expectAccessible(page, 'history')
     await page.getByLabel('Public keys').fill(await (await fetch(`${site.url}/v1/keys`)).text())
     await page.getByRole('button', { name: 'Trust these keys' }).click()
     await page.locator('.history-summary .status-good').waitFor()
-    expectCalm(page)
+    expectNoErrors(page)
   })
 })
 
@@ -143,7 +143,7 @@ describe('the differences of two statements', () => {
     await page.getByText('1 of 1').waitFor()
     await page.getByLabel('Part of a name').fill('')
     await page.getByText('3 of 3').waitFor()
-    await expectGoodLooks(page, 'differences')
+    await expectAccessible(page, 'differences')
 
     // This bundle has another signer, and was altered.
     await page.getByRole('combobox', { name: 'Before' }).selectOption({ label: 'A bundle from this device' })
@@ -153,11 +153,11 @@ describe('the differences of two statements', () => {
     await page.getByRole('button', { name: 'Compare' }).click()
     await page.getByText('These statements are about two different lockers.').waitFor()
     await page.getByText(/Before: do not rely on its list/).waitFor()
-    await expectGoodLooks(page, 'differences-foreign')
+    await expectAccessible(page, 'differences-foreign')
     await page.getByRole('combobox', { name: 'Before' }).selectOption({ label: 'Another statement of this locker' })
     await page.getByLabel('Number of the statement').fill('99')
     await page.getByRole('button', { name: 'Compare' }).click()
     await page.getByText('The bundles cannot be compared').waitFor()
-    expectCalm(page, 404)
+    expectNoErrors(page, 404)
   })
 })

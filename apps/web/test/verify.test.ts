@@ -11,7 +11,7 @@ import { bundleOf, listedFiles, SIGNER } from '@svc/verifier/test/bundles'
 import type { Page } from 'playwright'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { useFolder, useSite } from './site.ts'
-import { click, expectCalm, expectGoodLooks, visit } from './visit.ts'
+import { click, expectAccessible, expectNoErrors, visit } from './visit.ts'
 
 const site = useSite({ landing: 'at once' })
 const folder = useFolder()
@@ -96,7 +96,7 @@ describe('the verify page', () => {
       expect(await fact(page, id)).toBe('not checked')
       expect(await page.locator(`#${id} .status-good`).count()).toBe(0)
     }
-    await expectGoodLooks(page, 'verify-open')
+    await expectAccessible(page, 'verify-open')
     await pinKeys(page, 'ed25519:0123456789abcdef')
     await page.getByText(/is a key id, which is too short to pin/).waitFor()
     await pinKeys(page, await gatewayKeys())
@@ -106,14 +106,14 @@ describe('the verify page', () => {
     await page.locator('#files_match.fact-passed').waitFor({ state: 'attached' })
     await askNode(page, 'http://example.com')
     await page.getByText('An address begins with https://').waitFor()
-    expectCalm(page)
+    expectNoErrors(page)
     await askNode(page, site.chains.primary.url)
     await verdict(page, /All \d+ checks passed/)
     expect(origins).toEqual(new Set([site.chains.primary.url, site.url].map((url) => new URL(url).origin)))
     await page.getByText('All checks', { exact: true }).click()
     await page.locator('#anchor_payload_matches summary').click()
     await page.locator('#anchor_payload_matches').getByText('What it does not prove').waitFor()
-    await expectGoodLooks(page, 'verify-passed')
+    await expectAccessible(page, 'verify-passed')
     // The printed verdict has its facts, and no controls.
     await page.getByText('All checks', { exact: true }).click()
     await page.emulateMedia({ media: 'print' })
@@ -165,18 +165,18 @@ describe('the verify page', () => {
     }
     await page.getByLabel('Only this file').fill(`it's "$(x)`)
     await page.getByText(`--bundle statement.sigstore.json './it'\\''s "$(x)'`).waitFor()
-    await expectGoodLooks(page, 'verify-others')
+    await expectAccessible(page, 'verify-others')
     await page.getByRole('button', { name: 'Download DSSE' }).click()
     await page.locator('.field-error').waitFor()
   })
 
   it('T-38 shows in red that a bundle was altered, or that it has another key', async () => {
     const { page } = await visit(site, '/verify')
-    await expectGoodLooks(page, 'verify-empty')
+    await expectAccessible(page, 'verify-empty')
     await choose(page, site.bundle.replace('hello.txt', 'hullo.txt'))
     await verdict(page, /Do not rely on this: 2 checks failed/)
     expect(await fact(page, 'merkle_root_matches')).toBe('failed')
-    await expectGoodLooks(page, 'verify-failed')
+    await expectAccessible(page, 'verify-failed')
     await click(page, 'Check another bundle')
     await choose(page, site.bundle)
     await verdict(page, /Nothing failed/)
@@ -184,7 +184,7 @@ describe('the verify page', () => {
     await verdict(page, 'Do not rely on this: 1 check failed')
     const banner = page.getByRole('region', { name: 'Do not rely on this: 1 check failed' })
     await banner.getByText('the key that signed is not among the pinned keys').waitFor()
-    expectCalm(page)
+    expectNoErrors(page)
   })
 
   it('LOG-31 LOG-35 explains why a log key or a policy is invalid, and that a key alone names no witness', async () => {
@@ -227,7 +227,7 @@ describe('the verify page', () => {
       await page.getByText('The bundle shows only some of the files: ask for the complete bundle').waitFor()
       expect(await page.getByRole('tab').allTextContents()).toEqual(['Files and tree'])
       expect(await page.getByRole('button', { name: 'Open a receipt file' }).count()).toBe(0)
-      await expectGoodLooks(page, 'verify-redacted')
+      await expectAccessible(page, 'verify-redacted')
     })
 
     it('ADD-18 proves by a bundle without names that a folder has all files and no others', async () => {
@@ -249,7 +249,7 @@ describe('the verify page', () => {
       expect(await facts('signature_valid', 'statement_digest_matches')).toEqual(['passed', 'not checked'])
       await pinKeys(page, VECTORS_KEY)
       await page.locator('#key_pinned.fact-passed').waitFor({ state: 'attached' })
-      await expectGoodLooks(page, 'verify-v1')
+      await expectAccessible(page, 'verify-v1')
     })
   })
 
@@ -282,7 +282,7 @@ describe('the verify page', () => {
     await verdict(page, /Nothing failed/)
     await page.getByText('Without a key that you trust, anyone could have made this bundle.').waitFor()
     expect(await page.locator('.verdict-passed').count()).toBe(0)
-    expectCalm(page)
+    expectNoErrors(page)
   })
 
   it('T-61 a hostile bundle runs nothing, requests nothing, and leaves the page usable', async () => {
@@ -309,7 +309,7 @@ describe('the verify page', () => {
     await page.getByText('invoice\\u{202e}fdp.exe').first().waitFor()
     expect(await page.locator('img, .verify a[href^="javascript"], .verify script').count()).toBe(0)
     expect(await page.getByRole('link', { name: 'Show in an explorer' }).count()).toBe(0)
-    await expectGoodLooks(page, 'verify-hostile')
+    await expectAccessible(page, 'verify-hostile')
     const refused: [text: string, code: string][] = [
       [`{"schema":${'['.repeat(100_000)}`, 'not_strict_json'],
       [JSON.stringify({ ...hostile, note: 'x'.repeat(2_000_000) }), 'too_large'],
@@ -323,7 +323,7 @@ describe('the verify page', () => {
     await choose(page, site.bundle)
     await verdict(page, /Nothing failed/)
     expect(await page.title()).toContain('Verify')
-    expectCalm(page)
+    expectNoErrors(page)
   })
 
   it('T-38 T-61 results for other keys or another node disappear, even after a cancelled check', async () => {
@@ -337,7 +337,7 @@ describe('the verify page', () => {
     await click(page, 'Cancel')
     await verdict(page, /Cancelled/)
     expect(await page.locator('.fact-passed').count()).toBe(0)
-    await expectGoodLooks(page, 'verify-outdated')
+    await expectAccessible(page, 'verify-outdated')
   })
 
   it('T-61 keeps the chosen files when keys or a node are added during hashing, or when hashing is cancelled', async () => {
@@ -396,7 +396,7 @@ describe('the verify page', () => {
     // Another host is asked only when the visitor agrees.
     const agree = page.getByRole('button', { name: `Fetch it from ${new URL(base).host}` })
     await agree.waitFor()
-    expectCalm(page)
+    expectNoErrors(page)
     await agree.click()
     await page.getByText('Fetching the bundle').waitFor()
     await page.getByText(/of 1\d(\.\d)? MiB/).waitFor()
@@ -413,14 +413,14 @@ describe('the verify page', () => {
     expect(problems).toEqual([])
   })
 
-  it('T-61 does not move what is in sight when a bundle cannot be fetched', async () => {
+  it('T-61 does not move visible parts of the page when a bundle cannot be fetched', async () => {
     const { page } = await visit(site, `/verify/rcpt_${'0'.repeat(32)}`)
     await verdict(page, 'The bundle could not be fetched')
     expect(await layoutShift(page)).toBeLessThan(0.02)
-    expectCalm(page, 404)
+    expectNoErrors(page, 404)
   })
 
-  it('VER-22 loads a bundle of its own gateway by address, and says what to do when there is none', async () => {
+  it('VER-22 loads a bundle of its own gateway by address, and shows what to do when there is none', async () => {
     const own = `${site.prefixedUrl}/v1/storage/evidence-bundle?receipt_id=${site.locker.receipt_id}`
     const { page } = await visit({ ...site, url: site.prefixedUrl }, `/verify?source=${encodeURIComponent(own)}`)
     await verdict(page, /Nothing failed/)
@@ -431,7 +431,7 @@ describe('the verify page', () => {
     await page.getByLabel('Or a receipt id, or the address of a bundle').fill('ftp://x')
     await click(page, 'Fetch it')
     await page.getByText('This is neither a receipt id nor an address').waitFor()
-    expectCalm(page, 404)
+    expectNoErrors(page, 404)
   })
 })
 
@@ -451,7 +451,7 @@ describe('the saved copy', () => {
     })
     const requests: string[] = []
     page.on('request', (request) => requests.push(request.url()))
-    await expectGoodLooks(page, 'verify-saved')
+    await expectAccessible(page, 'verify-saved')
     await pinKeys(page, await gatewayKeys())
     await choose(page, site.bundle)
     await page.locator('#key_pinned.fact-passed').waitFor({ state: 'attached' })

@@ -8,7 +8,7 @@ import { signerFromSolanaKeypair } from '@svc/sdk/signers'
 import type { Page } from 'playwright'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { useSite } from './site.ts'
-import { expectCalm, expectGoodLooks, fixture, visit } from './visit.ts'
+import { expectAccessible, expectNoErrors, fixture, visit } from './visit.ts'
 
 const utf8 = (text: string) => new TextEncoder().encode(text)
 
@@ -62,8 +62,8 @@ describe('the viewer of an upload', () => {
     expect(entries.map((entry) => entry.replace(/\s+/g, ' '))).toEqual(
       expect.arrayContaining(['inbox/notes.txt 22 bytes · Download', 'inbox/later.txt not uploaded yet']),
     )
-    await expectGoodLooks(page, 'view-upload')
-    expectCalm(page)
+    await expectAccessible(page, 'view-upload')
+    expectNoErrors(page)
   })
 
   it('ADD-19 T-49 opens and downloads each file, and sends no request that names the receipt or another file', async () => {
@@ -93,7 +93,7 @@ describe('the viewer of an upload', () => {
     const all = seen.join('\n')
     expect(all).toContain(session.session_id)
     for (const hidden of [site.locker.receipt_id, 'secret.txt', session.upload_token]) expect(all).not.toContain(hidden)
-    expectCalm(page)
+    expectNoErrors(page)
   })
 
   it('ADD-19 T-49 reports that a file was replaced, and that a link is invalid', async () => {

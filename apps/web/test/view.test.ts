@@ -6,7 +6,7 @@ import { signerFromSolanaKeypair } from '@svc/sdk/signers'
 import type { Page, Route } from 'playwright'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { useSite } from './site.ts'
-import { expectCalm, expectGoodLooks, fixture, visit } from './visit.ts'
+import { expectAccessible, expectNoErrors, fixture, visit } from './visit.ts'
 
 const utf8 = (text: string) => new TextEncoder().encode(text)
 const LONG = { timeout: 60_000 }
@@ -73,12 +73,12 @@ const playable = (page: Page, element: 'audio' | 'video') =>
     .toBeGreaterThanOrEqual(1)
 
 describe('the viewer', () => {
-  it.each(KINDS)('ADD-19 T-61 shows %s, accessible and calm', async (name, filename, ready) => {
+  it.each(KINDS)('ADD-19 T-61 shows %s, accessibly and without errors', async (name, filename, ready) => {
     const { page } = await visit(site, viewPath(filename))
     await ready(page)
     await proven(page)
-    await expectGoodLooks(page, `view-${name}`)
-    expectCalm(page, ...(name === 'empty' ? [416] : [])) // An empty file has no range.
+    await expectAccessible(page, `view-${name}`)
+    expectNoErrors(page, ...(name === 'empty' ? [416] : [])) // An empty file has no range.
   })
 
   it.each(['page.html', 'drawing.svg', 'notes.md', 'report.pdf'])(
@@ -100,7 +100,7 @@ describe('the viewer', () => {
       expect(await page.evaluate(() => 'ran' in window)).toBe(false)
       expect(await page.locator('iframe, object, embed, script:not([src])').count()).toBe(0)
       expect(await page.locator('main [href^="javascript:"], main [href^="data:"]').count()).toBe(0)
-      expectCalm(page)
+      expectNoErrors(page)
       // The same holds at its own address. The browser's PDF viewer, which shows a PDF file there, cannot be observed.
       const alone = await page.context().request.get(site.url + publicPath(filename))
       expect(alone.headers()['content-security-policy']).toContain('sandbox')
@@ -164,8 +164,8 @@ describe('the viewer', () => {
     ])
     expect(download.url()).toBe(site.url + publicPath(filename))
     expect(await page.evaluate(() => 'ran' in window)).toBe(false)
-    await expectGoodLooks(page, `view-name-${HOSTILE.indexOf(filename)}`)
-    expectCalm(page)
+    await expectAccessible(page, `view-name-${HOSTILE.indexOf(filename)}`)
+    expectNoErrors(page)
   })
 
   it('ADD-19 reads a long text in parts, continues after a lost connection, and checks its hash on request', async () => {
@@ -178,12 +178,12 @@ describe('the viewer', () => {
     })
     await page.getByText('The first 256 KiB of 1.2 MiB are shown.').waitFor()
     expect((await content(page).locator('pre').last().textContent())?.length).toBe(256 * 1024)
-    await expectGoodLooks(page, 'view-part')
+    await expectAccessible(page, 'view-part')
     expect(ranges).toEqual(['bytes=0-262143'])
     await page.route('**/f/long.log', (route) => route.abort('connectionreset'))
     await page.getByRole('button', { name: 'Load more' }).click()
     await page.getByText('The connection was lost').waitFor()
-    await expectGoodLooks(page, 'view-lost')
+    await expectAccessible(page, 'view-lost')
     await page.unroute('**/f/long.log')
     await page.getByRole('button', { name: 'Compare now' }).click()
     await compared(page)
@@ -206,7 +206,7 @@ describe('the viewer', () => {
     await page.getByRole('spinbutton', { name: 'Page' }).fill('1')
     await page.keyboard.press('Enter')
     await page.getByText('Twelve boats came in on Monday.').waitFor({ state: 'attached' })
-    expectCalm(page)
+    expectNoErrors(page)
   })
 
   it("ADD-19 shows the gateway's claim that a file is proven, and where to check it", async () => {
@@ -216,7 +216,7 @@ describe('the viewer', () => {
     expect(await link.getAttribute('href')).toBe(`${site.url}/verify/${site.locker.receipt_id}`)
     await page.goto(site.url + viewPath('late.txt'))
     await page.getByText('Not proven yet').waitFor()
-    await expectGoodLooks(page, 'view-unproven')
+    await expectAccessible(page, 'view-unproven')
   })
 
   it('T-09 reports bytes that do not match the recorded hash', async () => {
@@ -225,7 +225,7 @@ describe('the viewer', () => {
     )
     await page.getByText('Does not match').waitFor()
     await page.getByText('Another version is proven').waitFor()
-    await expectGoodLooks(page, 'view-differs')
+    await expectAccessible(page, 'view-differs')
   })
 
   it.each(['tone.wav', 'film.webm'])('ADD-19 %s also plays at its own address', async (filename) => {
@@ -243,10 +243,10 @@ describe('a file that cannot be shown', () => {
     ['taken-down', 'This file was taken down', refused(451, 'LOCKER_TAKEN_DOWN')],
     ['frozen', 'This locker is frozen', refused(423, 'LOCKER_FROZEN')],
     ['offline', 'The gateway did not answer', (route) => route.abort()],
-  ])('ADD-19 %s', async (name, title, answer) => {
+  ])('ADD-19 explains why it cannot be shown (%s)', async (name, title, answer) => {
     const { page } = await visit(site, viewPath('missing.txt'), undefined, (page) => page.route('**/v1/r/**', answer))
     await page.getByText(title).waitFor()
-    await expectGoodLooks(page, `view-${name}`)
+    await expectAccessible(page, `view-${name}`)
   })
 
   it('ADD-19 T-49 a link that the owner changed or switched off names who can help', async () => {
@@ -265,6 +265,6 @@ describe('a file that cannot be shown', () => {
     expect(await page.getByRole('link', { name: 'Is this your locker?' }).getAttribute('href')).toBe(
       `${site.url}/locker`,
     )
-    await expectGoodLooks(page, 'view-off')
+    await expectAccessible(page, 'view-off')
   })
 })

@@ -14,7 +14,7 @@ const PICTURES = fileURLToPath(new URL('./__screenshots__', import.meta.url))
 
 const CACHE = fileURLToPath(new URL('../../../node_modules/.cache', import.meta.url))
 
-const LOOKS = [
+const APPEARANCES = [
   ['light', 'desktop', DESKTOP],
   ['dark', 'phone', { width: 390, height: 844 }],
 ] as const
@@ -72,16 +72,16 @@ function sizeOf(request: Request): Promise<number> {
 }
 
 /** The page did nothing that its policy forbids, called only its gateway, and got no bad status except these. */
-export function expectCalm(page: Page, ...statuses: number[]): void {
+export function expectNoErrors(page: Page, ...statuses: number[]): void {
   const { problems, origins } = watched.get(page)!
   expect(problems.filter((problem) => !statuses.some((status) => problem.includes(`status of ${status}`)))).toEqual([])
   expect([...origins]).toEqual([new URL(page.url()).origin])
 }
 
 /** Checks the current page in both colours, on a desktop and on a phone: it is accessible and not too wide. */
-export async function expectGoodLooks(page: Page, name: string): Promise<void> {
+export async function expectAccessible(page: Page, name: string): Promise<void> {
   await page.mouse.move(0, 0)
-  for (const [colorScheme, device, size] of LOOKS) {
+  for (const [colorScheme, device, size] of APPEARANCES) {
     await page.emulateMedia({ colorScheme })
     await page.setViewportSize(size)
     await picture(page, `${name}-${colorScheme}-${device}`)

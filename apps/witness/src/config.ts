@@ -32,7 +32,7 @@ export interface Secrets {
   signingSeed: Uint8Array
 }
 
-export function readConfig(variables: Variables): { config: Config; secrets: Secrets; asked: ReadonlySet<string> } {
+export function readConfig(variables: Variables): { config: Config; secrets: Secrets; namesRead: ReadonlySet<string> } {
   const settings = new SettingsReader(variables, SETTINGS)
   const dataDir = resolve(settings.text('DATA_DIR'))
   // No address is required: logs and verifiers get the addresses of their witnesses from a policy.
@@ -53,7 +53,7 @@ export function readConfig(variables: Variables): { config: Config; secrets: Sec
     databaseUrl: `sqlite:${dataDir}/witness.db`,
     signingSeed: given ?? seedIn(join(dataDir, 'witness.key')),
   }
-  return { config, secrets, asked: settings.asked }
+  return { config, secrets, namesRead: settings.namesRead }
 }
 
 /** Host and path, without the scheme. */

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
-import { takingMigrations } from '@svc/devnet/taking-migrations'
+import { destructiveMigrations } from '@svc/devnet/destructive-migrations'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { readConfig } from '../src/config.ts'
 import { migrations } from '../src/db/migrations.ts'
@@ -38,13 +38,13 @@ it('WIT-07 all invalid settings are reported together', () => {
 })
 
 it('CFG-01 every setting is read, and the example contains its default', () => {
-  const { asked } = readConfig({ DATA_DIR: folder })
-  expect([...asked].toSorted()).toEqual(Object.keys(SETTINGS).toSorted())
+  const { namesRead } = readConfig({ DATA_DIR: folder })
+  expect([...namesRead].toSorted()).toEqual(Object.keys(SETTINGS).toSorted())
   const example = parseEnv(readFileSync(new URL('../.env.example', import.meta.url), 'utf8'))
   const defaults = Object.entries(SETTINGS).map(([name, setting]) => [name, setting.default ?? ''])
   expect(example).toEqual(Object.fromEntries(defaults))
 })
 
 it('ADD-31 no migration removes anything', async () => {
-  expect(await takingMigrations(migrations)).toEqual([])
+  expect(await destructiveMigrations(migrations)).toEqual([])
 })

@@ -26,7 +26,7 @@ const run = (args: string[], variables?: Record<string, string>) => start(args, 
 async function startProgram() {
   const PORT = String(await freePort())
   const witness = start([], { PORT })
-  await witness.said(/witness started/)
+  await witness.waitForLine(/witness started/)
   return { ...witness, url: `http://127.0.0.1:${PORT}` }
 }
 

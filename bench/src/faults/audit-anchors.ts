@@ -20,7 +20,7 @@ export async function auditAnchors({ check }: Audit, primaryUrl: string): Promis
     const page = result as Landed[]
     for (const { signature, memo, err } of page) {
       if (memo === null || err !== null) continue
-      once.looked++
+      once.checked++
       if (published.has(memo)) once.broken.push(`${signature} repeats ${published.get(memo)}`)
       published.set(memo, signature)
     }

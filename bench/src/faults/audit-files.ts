@@ -32,7 +32,7 @@ export async function auditFiles({ ledger, shopper, client, each, check }: Audit
 
   await each(lockersOf(ledger), async (locker) => {
     for (const [filename, { possible }] of locker.files) {
-      intact.looked++
+      intact.checked++
       const found = await read(locker, filename)
       if (!possible.has(found))
         intact.broken.push(
@@ -43,7 +43,7 @@ export async function auditFiles({ ledger, shopper, client, each, check }: Audit
     const record = await shopper.signed(locker.owner, 'audit', about)
     if (!record) throw new Error(`no record of ${locker.lockerId}`)
     for (const [key, possible] of locker.operators) {
-      access.looked++
+      access.checked++
       const isOperator = (record.operators as string[]).includes(key)
       if (!possible.has(isOperator)) access.broken.push(`${locker.lockerId}: ${key} is ${isOperator ? 'in' : 'out'}`)
     }
@@ -52,7 +52,7 @@ export async function auditFiles({ ledger, shopper, client, each, check }: Audit
     if (!list) throw new Error(`no list of ${locker.lockerId}`)
     for (const { filename, content_hash, status } of list.files as Listed[]) {
       if (status !== 'confirmed') continue
-      readable.looked++
+      readable.checked++
       const found = await read(locker, filename)
       const isUndeleted = found === null && locker.files.get(filename)?.possible.has(null) && ledger.losses.length > 0
       if (isUndeleted) ledger.restores.undeleted++

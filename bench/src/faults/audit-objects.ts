@@ -19,7 +19,7 @@ const POLLS_PER_PASS = 20
 export async function auditObjects(testbed: Testbed, shopper: Shopper): Promise<Check> {
   const referenced = (await countReferences(shopper)) - shopper.ledger.restores.undeleted
   const isRestored = shopper.ledger.losses.length > 0
-  const check: Check = { promise: 'no bytes stay orphaned', looked: referenced, broken: [] }
+  const check: Check = { promise: 'no bytes stay orphaned', checked: referenced, broken: [] }
   await Promise.all(testbed.replicas.map((replica) => replica.kill()))
   const [sweeper] = testbed.replicas
   for (let pass = 0; pass < PASSES; pass++) {

@@ -9,14 +9,14 @@ export async function auditPayments({ ledger, shopper, ask, each, check, client 
   const unchanged = check('every acknowledged receipt is stored unchanged')
   await each(ledger.payments, async ({ receipt }) => {
     if (!receipt) return
-    unchanged.looked++
+    unchanged.checked++
     const { body } = await ask(`/v1/receipts/${receipt.receipt_id}`)
     if (!isDeepStrictEqual(body, receipt)) unchanged.broken.push(receipt.receipt_id)
   })
 
   const paid = check('every payment buys its locker, even when the response was lost')
   await each(ledger.payments, async (payment) => {
-    paid.looked++
+    paid.checked++
     if (!payment.receipt && isQuoteLost(ledger, payment) && (await client.send(confirmation(payment)))?.status === 404)
       return
     if (!(await completePurchase(shopper, payment))) paid.broken.push(payment.tx)
@@ -26,7 +26,7 @@ export async function auditPayments({ ledger, shopper, ask, each, check, client 
   const receipts = new Map<string, string>()
   for (const { tx, receipt } of ledger.payments) {
     if (!receipt) continue
-    once.looked++
+    once.checked++
     if (receipts.has(receipt.receipt_id)) once.broken.push(tx)
     receipts.set(receipt.receipt_id, tx)
   }

@@ -18,18 +18,18 @@ export async function auditStatements({ ledger, ask, each, check, keys }: Audit)
     const chain = (await ask(`/v1/storage/statements?receipt_id=${receiptId}&limit=1000&envelopes=true`)).body
       .statements as Statement[]
     for (const [i, { sequence, prev_statement_digest, envelope }] of chain.entries()) {
-      linked.looked++
+      linked.checked++
       const before = chain[i - 1]?.statement_digest ?? null
       const { failed } = verifyStatement(envelope as never, { pinnedKeys: keys })
       if (sequence !== i + 1 || prev_statement_digest !== before || failed.length > 0)
         linked.broken.push(`${receiptId} statement ${sequence} (after ${i}) ${failed.join(' ')}`)
     }
     for (const [sequence, digest] of statements) {
-      stored.looked++
+      stored.checked++
       if (chain[sequence - 1]?.statement_digest !== digest) stored.broken.push(`${receiptId} statement ${sequence}`)
     }
     for (const [sequence, tx] of anchors) {
-      stored.looked++
+      stored.checked++
       if (chain[sequence - 1]?.anchor?.tx !== tx) stored.broken.push(`${receiptId} anchor ${sequence}`)
     }
   })

@@ -29,9 +29,9 @@ export async function auditAll(shopper: Shopper, primaryUrl: string): Promise<Ch
     client,
     keys: pinned.keys,
     ask,
-    each: async (items, look) => void (await Promise.all(items.map((item) => run(() => look(item))))),
+    each: async (items, check) => void (await Promise.all(items.map((item) => run(() => check(item))))),
     check(promise) {
-      const check: Check = { promise, looked: 0, broken: [] }
+      const check: Check = { promise, checked: 0, broken: [] }
       checks.push(check)
       return check
     },
@@ -41,10 +41,10 @@ export async function auditAll(shopper: Shopper, primaryUrl: string): Promise<Ch
   await auditStatements(audit)
   await auditAnchors(audit, primaryUrl)
   const consistent = audit.check('no response contradicted another')
-  consistent.looked = lockersOf(ledger).length
+  consistent.checked = lockersOf(ledger).length
   consistent.broken.push(...ledger.violations.filter((violation) => !isReplay(violation)))
   const envelopes = audit.check('no envelope is accepted twice')
-  envelopes.looked = ledger.replays
+  envelopes.checked = ledger.replays
   envelopes.broken.push(...ledger.violations.filter(isReplay))
   return checks
 }

@@ -6,7 +6,7 @@ import type { Shopper } from '../mixed/shopper.ts'
 /** One promise, how often it was checked, and where it is broken. */
 export interface Check {
   promise: string
-  looked: number
+  checked: number
   broken: string[]
 }
 
@@ -17,7 +17,7 @@ export interface Audit {
   keys: readonly PinnedKey[]
   /** Repeats a read until the gateway answers. */
   ask(path: string): Promise<Answer>
-  /** Runs `look` for each item, several concurrently. */
-  each<T>(items: readonly T[], look: (item: T) => Promise<void>): Promise<void>
+  /** Runs `check` for each item, several concurrently. */
+  each<T>(items: readonly T[], check: (item: T) => Promise<void>): Promise<void>
   check(promise: string): Check
 }

@@ -137,10 +137,10 @@ async function runIn(testbed: Testbed, options: FaultsOptions, say: (line: strin
 
 /** Checks that a client gets a retryable response for any failure, and never an internal error. */
 function noInternalErrors(answers: Readonly<Record<string, number>>): Check {
-  const looked = Object.values(answers).reduce((sum, count) => sum + count, 0)
+  const checked = Object.values(answers).reduce((sum, count) => sum + count, 0)
   const mistakes = Object.entries(answers).filter(([answer]) => answer.startsWith('500'))
   const broken = mistakes.map(([answer, count]) => `${answer} × ${count}`)
-  return { promise: 'no answer is a 500', looked, broken }
+  return { promise: 'no answer is a 500', checked, broken }
 }
 
 function never(): never {

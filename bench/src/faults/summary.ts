@@ -34,7 +34,7 @@ export function summaryTable({
     '',
     '| promise | checked | broken |',
     '|---|---:|---:|',
-    ...checks.map(({ promise, looked, broken }) => `| ${promise} | ${looked} | ${broken.length} |`),
+    ...checks.map(({ promise, checked, broken }) => `| ${promise} | ${checked} | ${broken.length} |`),
     '',
     ...checks.flatMap(({ promise, broken }) => broken.slice(0, MOST_SHOWN).map((what) => `BROKEN ${promise}: ${what}`)),
     isGood ? 'Every promise was kept.' : 'Promises were broken.',

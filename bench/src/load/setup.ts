@@ -52,7 +52,7 @@ export async function startLoadDependencies(engine: Engine, seed: number): Promi
   opened.defer(() => rm(folder, { recursive: true }))
   const postgres = engine === 'postgres' ? await startKillablePostgres() : null
   if (postgres) opened.defer(postgres.stop)
-  const others = await startServer('load-testbed')
+  const others = await startServer('load-dependencies')
   opened.defer(others.stop)
   const { variables, ...chains } = others.facts as ChainAddresses & { variables: Record<string, string> }
   const gateway = await createReplica({

@@ -73,8 +73,8 @@ function newObject(number: number, sha256: string): StagedObject {
     sha256,
     contentType: 'application/octet-stream',
     open: async ({ start, end } = { start: 0, end: SIZE - 1 }) => source(end - start + 1, CHUNK),
-    notes: null,
-    note: async () => {},
+    progress: null,
+    saveProgress: async () => {},
     signal: new AbortController().signal,
   }
 }

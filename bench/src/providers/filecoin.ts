@@ -79,8 +79,8 @@ async function deliver(store: SlowStore, size: number): Promise<string> {
     sha256: sha256.digest('hex'),
     contentType: 'application/octet-stream',
     open: async () => source(size, CHUNK),
-    notes: null,
-    note: async () => {},
+    progress: null,
+    saveProgress: async () => {},
     signal: new AbortController().signal,
   })
   return ref

@@ -79,7 +79,7 @@ export function createRunner(target: ContractTarget): Runner {
     }
     const problem = target.check(operation, answer)
     if (problem) report(operation, problem, sent, what)
-    const changed = (await target.changes.take()).filter((table) => !(table in target.mayChange))
+    const changed = (await target.changes.changedTables()).filter((table) => !(table in target.mayChange))
     if (!isSuccess(answer) && changed.length > 0) {
       report(operation, `refused with ${answer.status}, and changed ${changed.join(', ')}`, sent, what)
     }
@@ -88,7 +88,7 @@ export function createRunner(target: ContractTarget): Runner {
 
   async function make(operation: Operation, state: State, made: Case): Promise<void> {
     state.prepared ??= await target.prepare(operation)
-    await target.changes.take()
+    await target.changes.changedTables()
     const { credential, ...given } = state.prepared
     const { what, sent } = requestOf(operation, given, credential, made)
     if (!(await send(operation, sent, what))) return
@@ -103,7 +103,7 @@ export function createRunner(target: ContractTarget): Runner {
     const prepared = (await prepare?.(operation)) ?? null
     if (prepared === null) return
     const { credential, ...given } = prepared
-    await target.changes.take()
+    await target.changes.changedTables()
     const { sent } = requestOf(operation, given, credential, PLAIN)
     await send(operation, sent, `of a locker ${name}`)
   }

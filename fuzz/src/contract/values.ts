@@ -6,7 +6,7 @@ import type { Schema } from './operation.ts'
 /** The most items of a generated list. */
 const MAX_ITEMS = 3
 
-/** Of several scripts, one to four bytes long, joined and combining. The library's own table takes seconds to build. */
+/** Characters of several scripts, one to four bytes long, some of them joining. The library's table takes seconds to build. */
 const CHARACTER = fc.constantFrom(...'abzAZ019 -_./äßñÆ¿«Ωяש漢字ꙮ🦊𝄞', 'e\u0301', '👩\u200d🚀', '🇦🇶', '\u05d0\u05b8')
 export const READABLE = fc.string({ unit: CHARACTER, maxLength: 60 })
 

@@ -18,7 +18,7 @@ export async function* outcomes(corpora: Corpora): AsyncGenerator<Outcome> {
     yield* await checkOverHttp(json).catch((error: unknown) => [notRun('the services', error)])
   }
   if (texts.length + urls.length > 0)
-    yield* await checkEntryPoints(corpora).catch((error: unknown) => [notRun('the entryPoints', error)])
+    yield* await checkEntryPoints(corpora).catch((error: unknown) => [notRun('the entry points', error)])
 }
 
 function notRun(place: string, error: unknown): Outcome {

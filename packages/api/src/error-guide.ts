@@ -149,7 +149,7 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, ErrorGuide>> = {
   },
   ACTING_IDENTITY_REQUIRED: {
     cause:
-      'The caller may read as an admin, but is not one of the identities that may act. The attempt is recorded in the audit log.',
+      'The caller may read as an admin, but is not one of the identities that may act. The attempt is recorded in the audit trail.',
     next: 'Use an identity that the gateway lists in `ADMINS`.',
   },
   SHORT_URL_INVALID: {

@@ -148,7 +148,7 @@ export const SigningKey = Type.Object(
     valid_to: Type.Optional(Timestamp('The key signed until this time. Its signatures remain valid.')),
     revoked_since: Type.Optional(
       Timestamp(
-        'The key may have been stolen at this time. Its signatures prove something only if they are on chain from before then.',
+        'The key may have been stolen at this time. Its signatures prove something only if they were on chain before then.',
       ),
     ),
   },
@@ -189,7 +189,7 @@ export const KeyRevocation = Type.Object(
       ...KEY_CHANGE,
       revoked: NamedKey,
       revoked_by: NamedKey,
-      since: Timestamp('Only what is on chain from before this time counts.'),
+      since: Timestamp('Only what was on chain before this time counts.'),
       issued_at: Timestamp(),
     }),
     signature: Hex(64),

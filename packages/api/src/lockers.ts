@@ -3,6 +3,7 @@
 import Type, { type Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { DownloadUrls, FileEntry, TtlMinutes } from './file-entries.ts'
+import { NAME_TAG } from './locker-names.ts'
 import { Provider } from './providers.ts'
 import { Terms } from './purchases.ts'
 import { ENVELOPE_ERRORS, NO_STORE, OrNull, Page, RESTRICTION_ERRORS, SigningWallet, Timestamp, Words } from './wire.ts'
@@ -13,7 +14,7 @@ export const MAX_TAG_CHARACTERS = 64
 export const Tags = Type.Array(Type.String({ maxLength: MAX_TAG_CHARACTERS }), {
   maxItems: MAX_TAGS,
   default: [],
-  description: 'Words to find the locker by. They are set when the locker is opened and do not change.',
+  description: 'Words to find the locker by. They are set when the locker is opened; only the name can be changed.',
 })
 
 /** Fits the maximum number of tags at their maximum length. */
@@ -397,6 +398,31 @@ export const changePublicLink = endpoint({
   },
   headers: NO_STORE,
   errors: [...LOCKER_ERRORS, 'OWNER_REQUIRED', ...RESTRICTION_ERRORS],
+})
+
+export const renameLocker = endpoint({
+  name: 'renameLocker',
+  method: 'POST',
+  // A repeated call sets the same name.
+  repeatable: true,
+  path: '/v1/lockers/{locker_id}/name',
+  auth: { ops: ['locker:admin'] },
+  summary: 'Name a locker, or remove its name',
+  params: LockerPath,
+  body: Type.Object({
+    name: OrNull(
+      Type.String({
+        minLength: 1,
+        maxLength: MAX_TAG_CHARACTERS - NAME_TAG.length,
+        description: 'It replaces the tag that begins with `name:`. Owner and operators see it. Null removes it.',
+      }),
+    ),
+  }),
+  responses: {
+    200: Type.Object({ ok: Type.Literal(true), locker_id: Type.String(), tags: LockerFacts.tags }),
+  },
+  headers: NO_STORE,
+  errors: [...LOCKER_ERRORS, 'OWNER_REQUIRED'],
 })
 
 export const changeAnchoring = endpoint({

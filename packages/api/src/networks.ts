@@ -86,7 +86,7 @@ const DECLARED = [PRIMARY, EVM] as const
 
 export const NETWORKS: readonly Network[] = DECLARED
 
-/** The networks that have a role of their own. */
+/** The networks with a special role. */
 export const ROLES = {
   /** Memos and attestations of statements and checkpoints are written to this network. */
   publication: PRIMARY,

@@ -1,5 +1,5 @@
 // Endpoints for the admin: reading the state of the business, and acting by hand. Every internal caller may read. Only
-// identities that `ADMINS` names may act, each time with a reason, and the audit log records every attempt.
+// identities that `ADMINS` names may act, each time with a reason, and the audit trail records every attempt.
 
 export * from './operations/audit-log.ts'
 export * from './operations/jobs.ts'

@@ -32,11 +32,11 @@ export function keyedMutex(): KeyedMutex {
   }
 }
 
-/** Takes a place under each key and returns the function that gives them back. Null, taking none, when one is full. */
-export type TakePlaces = (...limits: { key: string; max: number }[]) => (() => void) | null
+/** Acquires a place for each key and returns the function that releases them, or null, acquiring none, if one is full. */
+export type AcquirePlaces = (...limits: { key: string; max: number }[]) => (() => void) | null
 
-/** Counts work under keys. Work beyond the limit is refused rather than queued. */
-export function places(): TakePlaces {
+/** Limits work per key. Work beyond the limit is refused, not queued. */
+export function places(): AcquirePlaces {
   const taken = new Map<string, number>()
   const add = (key: string, change: number) => {
     const count = (taken.get(key) ?? 0) + change

@@ -15,7 +15,7 @@ import { isDatabaseUnavailable } from './unavailable.ts'
 
 /** Rows and journal entries are durable when this resolves. */
 export type Commit<Schema, Entry = never> = <Result>(
-  work: (tx: Transaction<Schema>, note: (...entries: Entry[]) => void) => Promise<Result>,
+  work: (tx: Transaction<Schema>, recordEntries: (...entries: Entry[]) => void) => Promise<Result>,
   options?: CommitOptions,
 ) => Promise<Result>
 
@@ -31,7 +31,7 @@ export interface CommitOptions {
 export interface Guard<Schema, Entry> {
   /** Rejects unless the database is known to be current; waits while that is being determined. */
   requireCurrent(): Promise<void>
-  /** The same check without waiting. */
+  /** Like `requireCurrent`, without waiting. */
   assertCurrent(): void
   /** Runs in the transaction, before the work: from then on another server may answer. */
   begin(): Recorder<Schema, Entry>

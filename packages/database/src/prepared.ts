@@ -37,7 +37,7 @@ export function prepared<Db extends Executor, Values extends readonly Value[], R
   return (db, ...values) => db.executeQuery(templateOf(db)(values))
 }
 
-/** The same with named values, such as the columns of a row. */
+/** Like `prepared`, with named values, such as the columns of a row. */
 export function preparedRow<Db extends Executor, Name extends string, Row>(
   names: readonly Name[],
   build: (db: Db, values: Readonly<Record<Name, never>>) => Compilable<Row>,

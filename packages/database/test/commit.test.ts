@@ -42,8 +42,8 @@ forEachDatabaseInGate('a commit', (database) => {
     await writable(db).deleteFrom('things').execute()
     return { db, commit: createCommit<Schema, string>(db, database.dialect, guard) }
   })
-  const add = (name: string) => (tx: Transaction<Schema>, note: (entry: string) => void) => {
-    note(name)
+  const add = (name: string) => (tx: Transaction<Schema>, recordEntries: (entry: string) => void) => {
+    recordEntries(name)
     return tx.insertInto('things').values({ name }).execute()
   }
   const names = async () =>
@@ -58,13 +58,13 @@ forEachDatabaseInGate('a commit', (database) => {
 
   it('fails for one caller only, and undoes the writes and records of that caller', async () => {
     const first = Promise.withResolvers<void>()
-    const failing = async (tx: Transaction<Schema>, note: (entry: string) => void) => {
-      await add('half')(tx, note)
+    const failing = async (tx: Transaction<Schema>, recordEntries: (entry: string) => void) => {
+      await add('half')(tx, recordEntries)
       await first.promise
-      await add('a')(tx, note)
+      await add('a')(tx, recordEntries)
     }
     const outcomes = await Promise.allSettled([
-      opened.commit((tx, note) => add('a')(tx, note).finally(first.resolve)),
+      opened.commit((tx, recordEntries) => add('a')(tx, recordEntries).finally(first.resolve)),
       opened.commit(failing),
       opened.commit(async (tx) => {
         await add('given up')(tx, () => {})

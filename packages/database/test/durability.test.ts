@@ -16,14 +16,14 @@ it('SQLite loses no acknowledged transaction and stores no half transaction when
   let next = 0
   for (const acknowledgedBeforeKill of [1, 100, 500]) {
     const writer = startProcess(writeUntilKilled, { args: [url, `${next}`] })
-    await writer.said(new RegExp(`^${next + acknowledgedBeforeKill - 1}$`))
+    await writer.waitForLine(new RegExp(`^${next + acknowledgedBeforeKill - 1}$`))
     const { stdout } = await writer.kill()
     const lastAcknowledged = Number(stdout.trimEnd().split('\n').at(-1))
 
     const { db, close } = await openDatabase<JournalSchema>({ url, migrations: journalMigrations })
     const rows = await db.selectFrom('journal').select('entry').where('entry', 'like', '% half of %').execute()
     const entries = rows.map(({ entry }) => entry)
-    // One more than acknowledged may have been committed when the kill came.
+    // One more than acknowledged may have been committed when the process was killed.
     next = entries.length / 2
     expect(next - 1 - lastAcknowledged).toBeOneOf([0, 1])
     const expected = Array.from({ length: next }, (_, id) => [`first half of ${id}`, `second half of ${id}`])

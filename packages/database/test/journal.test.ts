@@ -56,7 +56,7 @@ it('T-37 ADD-29 seals the entries of many callers, and reads them from any known
   expect((await read(ends)).found).toEqual([])
 })
 
-it('ADD-29 reports each line that was damaged, moved, removed or sealed by another key, and reads the others', async () => {
+it('ADD-29 the journal reports each line that was damaged, moved, removed or sealed by another key, and reads the others', async () => {
   const journal = await open()
   for (const entry of ['one', 'two', 'three', 'four']) await journal.append([entry])
   await journal.close()
@@ -104,7 +104,7 @@ it('ADD-29 skips an empty file that its process removes during reading', async (
   await journal.close()
 })
 
-it('ADD-29 T-37 reports files that were shortened, or removed without having been pruned', async () => {
+it('ADD-29 T-37 the journal reports files that were shortened, or removed without having been pruned', async () => {
   const journal = await open()
   const names: string[] = []
   for (const history of ['one', 'two', 'three', 'four']) {
@@ -135,19 +135,19 @@ it('ADD-29 an entry that a full disk truncated damages no other entry', async ()
   const program = fileURLToPath(new URL('./programs/fill-journal.ts', import.meta.url))
   // No file may have more than a kibibyte: writing fails in the middle of a line.
   const args = ['-c', 'ulimit -f 1; exec "$@"', 'bash', process.execPath, program, place.folder, '60']
-  const [failures] = await startProcess('bash', { args }).said(/^\d+$/)
+  const [failures] = await startProcess('bash', { args }).waitForLine(/^\d+$/)
   expect(Number(failures)).toBeGreaterThan(1)
   expect(new Set((await read()).found)).toEqual(new Set(Array.from({ length: 60 }, (_, i) => `entry ${i + 1}`)))
 })
 
-it('ADD-29 T-37 keeps a file that a full disk truncated, because other processes may have read a part of it', async () => {
+it('ADD-29 T-37 the journal keeps a file that a full disk truncated, because other processes may have read a part of it', async () => {
   const program = fileURLToPath(new URL('./programs/fill-journal.ts', import.meta.url))
   const args = ['-c', 'ulimit -f 1; exec "$@"', 'bash', process.execPath, program, place.folder, '1', 'together']
-  await startProcess('bash', { args }).said(/^1$/)
+  await startProcess('bash', { args }).waitForLine(/^1$/)
   expect((await read()).found).toEqual(expect.arrayContaining(['together 1', 'entry 1']))
 })
 
-it('ADD-29 names a folder that it cannot write', async () => {
+it('ADD-29 the journal names a folder that it cannot write', async () => {
   const file = join(place.folder, 'file')
   await writeFile(file, '')
   await chmod(file, 0o400)
@@ -158,7 +158,7 @@ it('ADD-29 names a folder that it cannot write', async () => {
 it('T-37 a second gateway on another copy of the database does not start while the first runs', async () => {
   const program = new URL('./programs/hold-journal.ts', import.meta.url)
   const holder = startProcess(program, { args: [place.folder, 'one copy'] })
-  await holder.said(/written/)
+  await holder.waitForLine(/written/)
 
   await expect(open('another copy')).rejects.toThrow(`in use by process ${holder.pid} on`)
   const sharing = await open('one copy')

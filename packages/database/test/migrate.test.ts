@@ -158,7 +158,7 @@ describe('a migration of a table in use, on PostgreSQL', () => {
     await (await migrating).close()
   })
 
-  it('ADD-31 gives way to a query that would deadlock with it', { tags: ['nightly'] }, async () => {
+  it('ADD-31 yields to a query that would deadlock with it', { tags: ['nightly'] }, async () => {
     const { db, migrate, untilWaiting } = await openJournal()
     await writable(db).schema.createTable('notes').addColumn('note', 'text').execute()
     const reading = await writable(db).startTransaction().execute()

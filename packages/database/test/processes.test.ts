@@ -18,7 +18,7 @@ describe.each([
       const { url, drop } = await createFreshDatabase(dialect)
       onTestFinished(drop)
       for (const { stdin } of counters) stdin.write(`${url}\n`)
-      await Promise.all(counters.map(({ said }) => said(/counted/)))
+      await Promise.all(counters.map(({ waitForLine }) => waitForLine(/counted/)))
 
       const { db, close } = await openDatabase<JournalSchema>({ url, migrations: journalMigrations })
       onTestFinished(close)

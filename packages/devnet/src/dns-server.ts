@@ -8,9 +8,9 @@ import { isIPv4 } from 'node:net'
 export type Zone = (hostname: string) => readonly string[] | null
 
 export interface DnsServer {
-  /** Address and port, as resolvers take them. */
+  /** Address and port, in the form that resolvers accept. */
   address: string
-  /** Every name that was asked for, in order. */
+  /** Every name that was looked up, in order. */
   readonly asked: string[]
   stop(): Promise<void>
 }

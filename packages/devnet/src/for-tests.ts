@@ -2,19 +2,19 @@
 
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
 
-/** Made before the tests of the file or block, and ended after them. */
+/** Created before the tests of the file or block, and closed after them. */
 export function forAllTests<T extends object>(make: () => Promise<T>): T {
   return madeBy(make, beforeAll, afterAll)
 }
 
-/** Made anew before each test, and ended after it. */
+/** Created before each test, and closed after it. */
 export function forEachTest<T extends object>(make: () => Promise<T>): T {
   return madeBy(make, beforeEach, afterEach)
 }
 
 const ENDS = ['close', 'stop', 'drop', 'remove', 'leave']
 
-/** Stands for a value that does not exist yet. Its methods must not need `this`. */
+/** A placeholder for a value that exists only while tests run. Its methods must not use `this`. */
 function madeBy<T extends object>(
   make: () => Promise<T>,
   before: (run: () => Promise<void>) => void,

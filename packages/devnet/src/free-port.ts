@@ -16,7 +16,7 @@ let given = 0
  * caller uses the port.
  */
 export async function freePort(): Promise<number> {
-  block ??= takeBlock()
+  block ??= claimBlock()
   const port = (await block) + 1 + (given++ % (PORTS_PER_BLOCK - 1))
   const server = await listenOn(port)
   if (!server) return freePort()
@@ -25,10 +25,10 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-async function takeBlock(): Promise<number> {
+async function claimBlock(): Promise<number> {
   const first = FIRST_PORT + randomInt(BLOCKS) * PORTS_PER_BLOCK
   const server = await listenOn(first)
-  if (!server) return takeBlock()
+  if (!server) return claimBlock()
   server.unref()
   return first
 }

@@ -19,7 +19,7 @@ export interface HttpServerOptions {
   requestTimeout?: number
   /** The handler answers `Expect: 100-continue` itself; without it Node always asks for the body. */
   handlesExpect?: boolean
-  /** Takes connections that ask for another protocol; without it they are closed. */
+  /** Handles connections that request another protocol; without it they are closed. */
   onUpgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
 }
 

@@ -21,7 +21,7 @@ export interface KillablePostgres {
 }
 
 /**
- * A shell runs the server and does what it reads: `kill` or `start`. When its standard input closes, because this
+ * A shell runs the server and obeys its standard input: `kill` or `start`. When its standard input closes, because this
  * process ended in any way, it stops the server and removes its folder. A commit reaches the kernel before it is
  * acknowledged, which is enough when the server is killed and the machine keeps running.
  */

@@ -4,7 +4,7 @@ export interface NodeFaults {
   behind?: number
   /** How many of the newest slots or blocks it keeps: it has pruned all earlier transactions. */
   keeps?: number
-  /** Refuses every nth request as one too many. */
+  /** Refuses every nth request as over the rate limit. */
   refusesEvery?: number
   /** Missed the last fork: it still shows abandoned transactions in their old slots and blocks. */
   isOnFork?: boolean

@@ -76,7 +76,7 @@ async function startPostgres(): Promise<PostgresServer> {
   const input = shell.stdin as Socket
   input.unref()
   await untilReady(shell.stderr)
-  // One connection for all statements: to connect takes longer than most of them.
+  // One connection for all statements: connecting takes longer than most of them.
   const db = new Kysely<unknown>({ dialect: createPostgresDialect(urlOf('postgres'), { connections: 1 }) })
   return { urlOf, execute: async (statement) => void (await sql.raw(statement).execute(db)) }
 }

@@ -78,7 +78,7 @@ async function mintAt(rpc: Rpc, mint: string) {
   return { tokenProgram: value.owner, decimals: Buffer.from(value.data[0], 'base64').readUInt8(DECIMALS_AT) }
 }
 
-/** As the specification says: no exponent, a zero before the point, and no more decimals than the asset has. */
+/** By the specification: no exponent, a zero before the point, and no more decimals than the asset has. */
 function atomicAmount(text: string, decimals: number): bigint {
   const [, whole = '', fraction = ''] = /^(0|[1-9]\d*)(?:\.(\d+))?$/.exec(text) ?? []
   if (whole === '' || fraction.length > decimals) throw new Error(`not an amount of Solana Pay: ${text}`)

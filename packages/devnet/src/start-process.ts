@@ -1,4 +1,4 @@
-// Programs in processes of their own: what they print, how they end, and how to kill them.
+// Starts programs as processes, reads what they print, and kills them.
 
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
@@ -11,7 +11,7 @@ import { onTestFinished, TestRunner } from 'vitest'
 /** Runs the program that is its first argument from a bundle, in a quarter of the time that its sources take to load. */
 export const LAUNCHER = new URL('../../../scripts/launch.mjs', import.meta.url)
 
-/** The test runner sets others of its own, BASE_URL among them. */
+/** Other variables are not passed on: the test runner sets some, BASE_URL among them. */
 const PASSED_ON = ['PATH', 'NODE_COMPILE_CACHE', 'TMPDIR']
 const ASK_EVERY_MS = 5
 
@@ -41,10 +41,10 @@ export interface StartedProcess {
   /** All of its output so far. */
   readonly printed: Readonly<Printed>
   /**
-   * Resolves as soon as it has printed a line that matches, and returns each line once: the same call again waits for
-   * another. Rejects with all that it printed when it ends first.
+   * Resolves with the first printed line that matches. Returns each line once, so a second call waits for another line.
+   * Rejects with the whole output if the process ends first.
    */
-  said(wanted: RegExp): Promise<RegExpMatchArray>
+  waitForLine(wanted: RegExp): Promise<RegExpMatchArray>
   /** The lines of its JSON log so far. */
   log(): Record<string, unknown>[]
   ended: Promise<Ended>
@@ -60,14 +60,14 @@ export function startProcess(program: URL | string, options: StartOptions = {}):
   const { args = [], env = {}, cwd, isGroup = false, outlivesTest = false } = options
   const [command, ...first] = typeof program === 'string' ? [program] : [process.execPath, fileURLToPath(program)]
   const child = spawn(command, [...first, ...args], { cwd, env: programEnvironment(env), detached: isGroup })
-  const pid = child.pid as number // none where there is no such command, and then nothing is signalled
+  const pid = child.pid as number // undefined if the command does not exist; nothing is signalled then
   const printed = { stdout: '', stderr: '' }
   const lines: string[] = []
   let outcome: Ended | null = null
-  let news = Promise.withResolvers<void>()
-  const tell = () => {
-    news.resolve()
-    news = Promise.withResolvers()
+  let changed = Promise.withResolvers<void>()
+  const notify = () => {
+    changed.resolve()
+    changed = Promise.withResolvers()
   }
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].setEncoding('utf8').on('data', (text: string) => {
@@ -75,10 +75,10 @@ export function startProcess(program: URL | string, options: StartOptions = {}):
     })
     createInterface(child[name]).on('line', (line) => {
       lines.push(line)
-      tell()
+      notify()
     })
   }
-  child.stdin.on('error', () => {}) // it may end before it has read all
+  child.stdin.on('error', () => {}) // the process may end before it has read everything
   child.on('error', ({ message }) => {
     printed.stderr += message
   })
@@ -87,16 +87,16 @@ export function startProcess(program: URL | string, options: StartOptions = {}):
     child.on('close', (code, signal) => {
       outcome = { code, signal, ...printed }
       resolve(outcome)
-      tell()
+      notify()
     })
   })
 
-  async function said(wanted: RegExp): Promise<RegExpMatchArray> {
+  async function waitForLine(wanted: RegExp): Promise<RegExpMatchArray> {
     for (;;) {
       const index = lines.findIndex((line) => wanted.test(line))
       if (index >= 0) return lines.splice(index, 1)[0]?.match(wanted) as RegExpMatchArray // it matches
-      if (outcome) throw endedEarly(outcome, `it said ${wanted}`)
-      await news.promise
+      if (outcome) throw endedEarly(outcome, `it printed ${wanted}`)
+      await changed.promise
     }
   }
 
@@ -105,7 +105,7 @@ export function startProcess(program: URL | string, options: StartOptions = {}):
       if (isGroup) process.kill(-pid, signal)
       else child.kill(signal)
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error // nothing is left of the group
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error // the group has ended
     }
     return ended
   }
@@ -116,7 +116,7 @@ export function startProcess(program: URL | string, options: StartOptions = {}):
       .split('\n')
       .slice(0, -1)
       .map((line) => JSON.parse(line))
-  return { pid, stdin: child.stdin, printed, said, log, ended, kill }
+  return { pid, stdin: child.stdin, printed, waitForLine, log, ended, kill }
 }
 
 /** Resolves when the address answers with 200. Fails as soon as the process ends. */
@@ -125,13 +125,13 @@ export async function untilItAnswers(url: string, { ended }: StartedProcess): Pr
   void ended.then((known) => {
     outcome = known
   })
-  while (!(await isWell(url))) {
+  while (!(await isHealthy(url))) {
     if (outcome) throw endedEarly(outcome, `${url} answered`)
     await setTimeout(ASK_EVERY_MS)
   }
 }
 
-async function isWell(url: string): Promise<boolean> {
+async function isHealthy(url: string): Promise<boolean> {
   return fetch(url, { headers: { connection: 'close' } }).then(
     ({ status }) => status === 200,
     () => false,
@@ -142,7 +142,7 @@ function endedEarly({ code, signal, stdout, stderr }: Ended, before: string): Er
   return new Error(`the process ended with ${code ?? signal} before ${before}:\n${stdout}${stderr}`)
 }
 
-/** The environment of a program that a test starts: these variables, and none of ours that would affect it. */
+/** The environment of a program that a test starts: these variables, without those of this process that affect it. */
 export function programEnvironment(variables: Variables): Record<string, string> {
   const named = PASSED_ON.map((name) => [name, process.env[name]])
   const all = [...named, ...Object.entries(variables)]

@@ -12,7 +12,7 @@ import { startProcess } from '../src/start-process.ts'
 import { writable } from '../src/writable.ts'
 
 it.each(['sqlite', 'postgres'] as const)(
-  'a fresh database (%s) is migrated by a copy, even when several gateways start at once, and left alone when it has tables',
+  'a fresh database (%s) is migrated by a copy, even when several gateways start together, and left alone when it has tables',
   async (dialect) => {
     let applied = 0
     const migrations: Migrations = {
@@ -58,7 +58,7 @@ it('PostgreSQL stops and leaves no folder when the process that started it is ki
     console.log(url)
     setInterval(() => {}, 1000)`
   const owner = startProcess(process.execPath, { args: ['--input-type=module', '--eval', program] })
-  const url = new URL((await owner.said(/postgres:\S+/))[0])
+  const url = new URL((await owner.waitForLine(/postgres:\S+/))[0])
   const { db, close } = await openDatabase({ url: url.href, migrations: {} })
   const { rows } = await sql<{ folder: string }>`select current_setting('data_directory') as folder`.execute(db)
   await close()

@@ -44,10 +44,10 @@ export function watchDecimals(options: {
 
   async function checkNetwork(network: Network, ofNetwork: readonly Leg[]): Promise<void> {
     const found = await read(network)(ofNetwork.map(({ asset }) => asset)).catch(() => null)
-    if (found) for (const [i, leg] of ofNetwork.entries()) note(leg, found[i] ?? null)
+    if (found) for (const [i, leg] of ofNetwork.entries()) checkDecimals(leg, found[i] ?? null)
   }
 
-  function note(leg: Leg, decimals: number | null): void {
+  function checkDecimals(leg: Leg, decimals: number | null): void {
     const { ticker, decimals: expected } = leg.of
     if (decimals === expected) {
       checked.add(leg)

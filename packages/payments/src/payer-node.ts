@@ -67,15 +67,15 @@ export function other(problem: string): InspectedPayment {
 export const OWN_PAYMENT = 'is the wallet that receives the payment: pay from another one'
 
 /** Null if the balance is enough. Same wording as the SDK's wallets. */
-export function shortage(ticker: string, decimals: number, needed: bigint, held: bigint): string | null {
-  if (held >= needed) return null
-  const [all, has, missing] = [needed, held, needed - held].map((amount) => displayAmount(amount, decimals))
+export function shortage(ticker: string, decimals: number, needed: bigint, balance: bigint): string | null {
+  if (balance >= needed) return null
+  const [all, has, missing] = [needed, balance, needed - balance].map((amount) => displayAmount(amount, decimals))
   return `needs ${all} ${ticker}, holds ${has}: ${missing} ${ticker} is missing`
 }
 
 /**
- * Combines what each node reports. One node is enough to show that the payment exists. That it never will takes a
- * quorum and no objection, because the payer would pay a second time.
+ * Combines what each node reports. One node is enough to show that the payment exists. To conclude that it never will,
+ * a quorum must agree and no node may object, because the payer would pay a second time.
  */
 export function agreedOutcome(outcomes: readonly TransactionOutcome[], quorum: number): TransactionOutcome {
   if (outcomes.length === 0) throw new ChainUnavailable('no node reports the outcome of a transaction')

@@ -2,7 +2,7 @@ import { ChainUnavailable, type NodePool, NodesDisagree, type Question } from '.
 import type { ChainReading } from './payment.ts'
 
 /**
- * Queries all nodes at once and returns the reading that a quorum of them agrees on. "Not found" takes so many nodes
+ * Queries all nodes at once and returns the reading that a quorum of them agrees on. "Not found" requires so many nodes
  * that the others could not form a quorum: a node that failed may be the one that has the transaction, and callers let
  * a quote expire when its transaction is not found.
  */

@@ -111,7 +111,8 @@ it('T-22 requests only the prices of assets for sale, and leaves out an asset wi
     network: network.name,
     asset,
     reason: 'no_price',
-    message: 'no price of XAU is known: it is left out of quotes until ORACLE_URL gives one or FALLBACK_USD has XAU=…',
+    message:
+      'no price of XAU is known: it is left out of quotes until ORACLE_URL provides one or FALLBACK_USD contains XAU=…',
   })
 })
 

@@ -68,7 +68,7 @@ describe('judging a payment', () => {
     expect(judge({ blockTime: 1, references: [OURS] }, { payReqIds: [OURS, SECOND] })).toEqual(refused('before_quote'))
   })
 
-  it('AMB-06 paid in time and confirmed late is paid', () => {
+  it('AMB-06 a payment made in time and confirmed late is accepted', () => {
     expect(judge({ blockTime: 1_299 }, { now: 80_000 })).toEqual(PAID)
   })
 

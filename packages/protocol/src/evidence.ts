@@ -139,7 +139,10 @@ export function isStatementSignedBy(key: Ed25519Verifier, envelope: EvidenceEnve
 export function unixSeconds(time: unknown): number | null {
   if (typeof time !== 'string' || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/.test(time)) return null
   const milliseconds = Date.parse(time)
-  return Number.isNaN(milliseconds) ? null : Math.floor(milliseconds / 1000)
+  if (Number.isNaN(milliseconds)) return null
+  const seconds = Math.floor(milliseconds / 1000)
+  // Some engines read 31 February as 3 March, and all of them hour 24 as the next day.
+  return isoSeconds(seconds).startsWith(time.slice(0, 19)) ? seconds : null
 }
 
 /** `YYYY-MM-DDTHH:MM:SSZ`: ISO 8601 without a fraction (EVID-14). */

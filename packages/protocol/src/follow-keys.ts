@@ -78,13 +78,13 @@ export function followKeys(given: KeysToFollow): FollowedKeys {
     recovery,
     followed: before.flatMap((step) => step.endorsements),
   })
-  const trusted = walkFrom(before.filter((step) => !followedStolenKey(step, suspects)))
+  const trusted = walkFrom(before.filter((step) => !hasFollowedStolenKey(step, suspects)))
   const revoked = revokedKeys(revocations, walk(trusted), trusted)
   return { ...walk({ ...trusted, revoked, refused }), revoked, revocations, refused }
 }
 
 /** Whether the step was followed after a key in its path had been stolen. */
-function followedStolenKey({ at, endorsements }: FollowedBefore, revoked: ReadonlyMap<string, number>): boolean {
+function hasFollowedStolenKey({ at, endorsements }: FollowedBefore, revoked: ReadonlyMap<string, number>): boolean {
   return endorsements.some(({ body }) => (revoked.get(body.endorser.public_key_hex) ?? Number.POSITIVE_INFINITY) <= at)
 }
 

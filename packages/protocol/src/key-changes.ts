@@ -84,7 +84,7 @@ export function readEndorsement(value: unknown): Endorsement | string {
   const fields = { endorser: isNamedKey, endorsed: isNamedKey, valid_from: isTime, issued_at: isTime }
   const problem = formProblem(value, KEY_ENDORSEMENT_SCHEMA, fields)
   if (problem !== null) return problem
-  const endorsement = value as Endorsement // each field was checked
+  const endorsement = signedPart(value as Endorsement) // each field was checked
   const { endorser, endorsed } = endorsement.body
   if (endorser.public_key_hex === endorsed.public_key_hex) return 'a key cannot endorse itself'
   return isSigned(endorser, KEY_ENDORSEMENT_TAG, endorsement) ? endorsement : 'its signature is invalid'
@@ -95,8 +95,13 @@ export function readRevocation(value: unknown): Revocation | string {
   const fields = { revoked: isNamedKey, revoked_by: isNamedKey, since: isTime, issued_at: isTime }
   const problem = formProblem(value, KEY_REVOCATION_SCHEMA, fields)
   if (problem !== null) return problem
-  const revocation = value as Revocation // each field was checked
+  const revocation = signedPart(value as Revocation) // each field was checked
   return isSigned(revocation.body.revoked_by, KEY_REVOCATION_TAG, revocation) ? revocation : 'its signature is invalid'
+}
+
+/** Without the fields beside it, which nobody signed. */
+function signedPart<Body>({ body, signature }: Signed<Body>): Signed<Body> {
+  return { body, signature }
 }
 
 /** The Unix seconds of a validated time. */

@@ -1,4 +1,4 @@
-// Tells whether a host is on the public internet. Only such hosts may be connected to on a caller's request (T-08).
+// Whether a host is on the public internet. Requests of callers connect to no other hosts (T-08).
 
 type Subnet = readonly [network: string, prefix: number]
 

@@ -158,16 +158,16 @@ export function envelopeRejection(envelope: RequestEnvelope, request: RequestFac
   if (lifetime <= 0 || lifetime > MAX_LIFETIME_SECONDS) return 'ENVELOPE_LIFETIME_INVALID'
   if (envelope.method !== request.method) return 'METHOD_MISMATCH'
   if (!isSamePath(envelope.path, request.target)) return 'PATH_MISMATCH'
-  if (!bindsBody(envelope, request)) return 'BODY_HASH_MISMATCH'
-  if (!request.requiredOps.every((op) => holdsOp(envelope.ops, op))) return 'MISSING_OPS'
+  if (!isBodyBound(envelope, request)) return 'BODY_HASH_MISMATCH'
+  if (!request.requiredOps.every((op) => hasOp(envelope.ops, op))) return 'MISSING_OPS'
   return null
 }
 
-function holdsOp(ops: readonly string[], required: string | readonly string[]): boolean {
+function hasOp(ops: readonly string[], required: string | readonly string[]): boolean {
   return typeof required === 'string' ? ops.includes(required) : required.some((one) => ops.includes(one))
 }
 
-function bindsBody(envelope: RequestEnvelope, { method, body }: RequestFacts): boolean {
+function isBodyBound(envelope: RequestEnvelope, { method, body }: RequestFacts): boolean {
   if (isBodyless(method)) return envelope.body_sha256 === '' && body.length === 0
   if (envelope.body_sha256 === '') return body.length === 0
   return envelope.body_sha256 === sha256Hex(body)

@@ -79,7 +79,7 @@ describe('SHA-256', () => {
     expect([sha256Hex('é😀a'), stream.hex()]).toEqual(Array(2).fill(sha256Hex(utf8('é😀a'))))
   })
 
-  it('MERK-01 is the same for whole and split input, and in both implementations', () => {
+  it('MERK-01 is the same for complete and split input, and in both implementations', () => {
     fc.assert(
       fc.property(fc.array(anyBytes), (parts) => {
         const stream = sha256Stream()

@@ -54,12 +54,15 @@ const records: Record<string, AttestationFacts | null> = {
 }
 
 describe('verification facts', () => {
-  it.each(vectors.verification_facts.cases)('VER-04 VER-08 $given', ({ given, facts, verified }) => {
-    const record = records[given]
-    if (record === undefined) throw new Error(`no record built for "${given}"`)
-    expect(verificationFacts(record, own)).toEqual(facts)
-    expect(isVerified(record)).toBe(verified)
-  })
+  it.each(vectors.verification_facts.cases)(
+    'VER-04 VER-08 have the expected values for the record "$given"',
+    ({ given, facts, verified }) => {
+      const record = records[given]
+      if (record === undefined) throw new Error(`no record built for "${given}"`)
+      expect(verificationFacts(record, own)).toEqual(facts)
+      expect(isVerified(record)).toBe(verified)
+    },
+  )
 
   it('T-38 VER-10 are always all eight, and each is unchecked for some record', () => {
     const all = Object.values(records).map((record) => verificationFacts(record, own))

@@ -59,7 +59,7 @@ describe('the digests of a long file list', () => {
     )
   })
 
-  it.each(vectors.merkle.sets)('EVID-02 MERK-13 of $file_count files equal those of another implementation', (set) => {
+  it.each(vectors.merkle.sets)('EVID-02 MERK-13 equal those of another implementation for $file_count files', (set) => {
     const files = sortedByFilename(
       set.input_order_filenames.map((name) => vectors.files.find((file) => file.filename === name)!),
     )

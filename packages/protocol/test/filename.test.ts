@@ -28,7 +28,7 @@ describe('filenames', () => {
     ['a\nb', 'must not contain control characters'],
     ['\ud800', 'must not contain a lone surrogate'],
     ['é'.repeat(257), 'must be at most 512 bytes of UTF-8'],
-  ])('FILE-04 FILE-05 like %j are refused with a reason', (name, message) => {
+  ])('FILE-04 FILE-05 are refused with a reason, such as %j', (name, message) => {
     expect(problem(name)).toBe(message)
   })
 
@@ -40,7 +40,7 @@ describe('filenames', () => {
     expect(filenameProblem('', '')).toBe('must not be empty')
   })
 
-  it('AMB-22 of all other characters are accepted, with and without the prefix', () => {
+  it('AMB-22 may contain all other characters, with and without the prefix', () => {
     fc.assert(
       fc.property(path, (name) => {
         expect(problem(name)).toBeNull()

@@ -70,31 +70,28 @@ function hex(ipv4: string): string {
 }
 
 describe('IPv4 addresses', () => {
-  it.each(IPV4_RANGES)('T-08 from %s to %s are not public, and their neighbours are', (first, last, ...beside) => {
+  it.each(IPV4_RANGES)('T-08 are not public from %s to %s, and their neighbours are', (first, last, ...beside) => {
     expect([first, last].filter(isPublicAddress)).toEqual([])
     expect(beside.filter((address) => !isPublicAddress(address))).toEqual([])
   })
 })
 
 describe('IPv6 addresses', () => {
-  it.each(Object.entries(PRIVATE_IPV6))('T-08 that are %s are not public', (_kind, addresses) => {
+  it.each(Object.entries(PRIVATE_IPV6))('T-08 are not public in the block "%s"', (_kind, addresses) => {
     expect(addresses.filter(isPublicAddress)).toEqual([])
   })
 
-  it('FILE-26 that can be reached are public, but not with a zone', () => {
+  it('FILE-26 are public if they can be reached, but not with a zone', () => {
     expect(PUBLIC_IPV6.filter((address) => !isPublicAddress(address))).toEqual([])
     expect(isPublicAddress('2606:4700:4700::1111%eth0')).toBe(false)
   })
 
-  it.each(Object.entries(EMBEDDINGS))(
-    'T-08 that contain IPv4 (%s) are public exactly if the IPv4 address is',
-    (_form, carry) => {
-      const inside = IPV4_RANGES.flatMap((range) => range.slice(0, 2))
-      expect(inside.map(carry).filter(isPublicAddress)).toEqual([])
-      const beside = IPV4_RANGES.flatMap((range) => range.slice(2))
-      expect(beside.map(carry).filter((address) => !isPublicAddress(address))).toEqual([])
-    },
-  )
+  it.each(Object.entries(EMBEDDINGS))('T-08 are public exactly if the IPv4 address in them is (%s)', (_form, carry) => {
+    const inside = IPV4_RANGES.flatMap((range) => range.slice(0, 2))
+    expect(inside.map(carry).filter(isPublicAddress)).toEqual([])
+    const beside = IPV4_RANGES.flatMap((range) => range.slice(2))
+    expect(beside.map(carry).filter((address) => !isPublicAddress(address))).toEqual([])
+  })
 })
 
 it('T-08 text that is not an address is not public', () => {

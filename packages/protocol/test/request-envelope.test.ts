@@ -170,7 +170,7 @@ describe('the request of an envelope', () => {
     ['/f/\u0430', '/f/a', false],
     ['/f/a?', '/f/a', false],
     ['', '/', false],
-  ])('ENV-06 path %s against %s: %s', (signed, target, same) => {
+  ])('ENV-06 compares the path %s with the target %s: %s', (signed, target, same) => {
     expect(isSamePath(signed, target)).toBe(same)
   })
 })

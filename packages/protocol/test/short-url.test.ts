@@ -35,13 +35,13 @@ describe('short URL tokens', () => {
     )
   })
 
-  it('SHORT-12 in the old form with a filename hash are still read', () => {
+  it('SHORT-12 are still read in the old form, which has a hash of the filename', () => {
     const { f, ...rest } = payload
     const filenameHash = sha256Hex(f)
     expect(readToken(sign({ ...rest, h: filenameHash }), key)).toEqual({ ...fields, filenameHash })
   })
 
-  it('SHORT-03 SHORT-07 with any changed byte are refused', () => {
+  it('SHORT-03 SHORT-07 are refused if any byte was changed', () => {
     const token = mintToken({ ...fields, filename: 'a.txt' }, signer)
     const bytes = fromBase64Url(token)!
     for (let i = 0; i < bytes.length; i++) {
@@ -58,11 +58,11 @@ describe('short URL tokens', () => {
     ['a fractional-looking expiry', { ...payload, e: '1' }],
     ['an array', [payload]],
     ['a string', 'x'],
-  ] as [string, Json][])('SHORT-07 with %s in a signed payload are refused', (_, value) => {
+  ] as [string, Json][])('SHORT-07 are refused if the signed payload has %s', (_, value) => {
     expect(readToken(sign(value), key)).toBeNull()
   })
 
-  it('SHORT-07 with padding, another alphabet, other lengths or another key are refused', () => {
+  it('SHORT-07 are refused with padding, another alphabet, other lengths or another key', () => {
     const token = mintToken({ ...fields, filename: 'a.txt' }, signer)
     const otherKey = ed25519PublicKey(ed25519Signer(new Uint8Array(32).fill(4)).publicKey)!
     expect(readToken(token, otherKey)).toBeNull()

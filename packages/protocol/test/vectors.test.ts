@@ -298,7 +298,7 @@ describe('evidence', () => {
 })
 
 describe('anchor payload', () => {
-  it.each(vectors.anchor_payload)('ANCH-01 ANCH-02 of sequence $payload.seq matches', (expected) => {
+  it.each(vectors.anchor_payload)('ANCH-01 ANCH-02 matches for sequence $payload.seq', (expected) => {
     const statement = vectors.evidence_envelope.statements.find((s) => s.statement_digest === expected.payload.dg)!
     const payload = anchorPayload(statement.envelope as EvidenceEnvelope)
     expect(payload).toEqual(expected.payload)

@@ -42,7 +42,7 @@ describe('malformed framing', () => {
     ],
     ['InvalidRequest', [`${whole}${'\r\n'.repeat(100_000)}`, `${whole}x-amz-checksum-crc32:AAAA\r\n\r\n`]],
     ['BadDigest', [`${whole}x-amz-checksum-crc32:AAAAAA==\r\n\r\n`]],
-  ])('T-93 framing gives %s', async (code, bodies) => {
+  ])('T-93 the outcome of the framing is %s', async (code, bodies) => {
     for (const body of bodies) {
       for (const length of [1, 7, 65_536]) {
         if (body.length > 10_000 && length === 1) continue

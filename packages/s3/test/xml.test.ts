@@ -113,7 +113,7 @@ describe('answers', () => {
     )
   })
 
-  it('ADD-41 with encoding-type=url any key is read back unchanged', () => {
+  it('ADD-41 any key is read back unchanged with encoding-type=url', () => {
     fc.assert(
       fc.property(text, (given) => {
         const key = given.toWellFormed()

@@ -15,6 +15,7 @@ import {
   type ProvisionManifest,
   type PublicLink,
   removeOperator as removeEndpoint,
+  renameLocker as renameLockerEndpoint,
   revokeAccess as revokeEndpoint,
   signedProvision,
 } from '@svc/api/lockers'
@@ -162,6 +163,16 @@ export async function changePublicLink(
   signal?: AbortSignal,
 ): Promise<PublicLink> {
   return (await call(context, changeLinkEndpoint, { params: { locker_id }, body: { action }, signal })).body.public_link
+}
+
+/** Names the locker, or removes its name. Check names with `nameObjection`. Returns all tags of the locker. */
+export async function renameLocker(
+  context: Context,
+  { locker_id }: Locker,
+  name: string | null,
+  signal?: AbortSignal,
+): Promise<string[]> {
+  return (await call(context, renameLockerEndpoint, { params: { locker_id }, body: { name }, signal })).body.tags
 }
 
 /** Publishes each statement of the locker separately, or only through the anchored checkpoints of the log. */

@@ -17,25 +17,25 @@ interface Cause {
   errors?: Cause[]
 }
 
-const CUT = 'the connection was cut'
-const LATE = 'it does not answer in time'
-const NO_WAY = 'the network has no route to it'
+const CONNECTION_LOST = 'the connection was cut'
+const TIMED_OUT = 'it does not answer in time'
+const NO_ROUTE = 'the network has no route to it'
 const UNKNOWN_AUTHORITY = 'its certificate is not signed by an authority that this machine trusts'
-const NO_TLS = 'it does not speak TLS: check whether its address begins with http://'
+const NOT_TLS = 'it does not speak TLS: check whether its address begins with http://'
 
 const REASONS: Readonly<Record<string, string>> = {
   ENOTFOUND: 'there is no host with this name',
   EAI_AGAIN: 'the name of the host cannot be resolved at the moment',
   ECONNREFUSED: 'nothing listens at this address',
-  ECONNRESET: CUT,
-  EPIPE: CUT,
-  UND_ERR_SOCKET: CUT,
-  ETIMEDOUT: LATE,
-  UND_ERR_CONNECT_TIMEOUT: LATE,
-  UND_ERR_HEADERS_TIMEOUT: LATE,
-  UND_ERR_BODY_TIMEOUT: LATE,
-  EHOSTUNREACH: NO_WAY,
-  ENETUNREACH: NO_WAY,
+  ECONNRESET: CONNECTION_LOST,
+  EPIPE: CONNECTION_LOST,
+  UND_ERR_SOCKET: CONNECTION_LOST,
+  ETIMEDOUT: TIMED_OUT,
+  UND_ERR_CONNECT_TIMEOUT: TIMED_OUT,
+  UND_ERR_HEADERS_TIMEOUT: TIMED_OUT,
+  UND_ERR_BODY_TIMEOUT: TIMED_OUT,
+  EHOSTUNREACH: NO_ROUTE,
+  ENETUNREACH: NO_ROUTE,
   CERT_HAS_EXPIRED: 'its certificate has expired',
   CERT_NOT_YET_VALID: 'its certificate is not valid yet: check the clock of this machine',
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
@@ -43,9 +43,9 @@ const REASONS: Readonly<Record<string, string>> = {
   SELF_SIGNED_CERT_IN_CHAIN: UNKNOWN_AUTHORITY,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNKNOWN_AUTHORITY,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNKNOWN_AUTHORITY,
-  EPROTO: NO_TLS,
-  ERR_SSL_WRONG_VERSION_NUMBER: NO_TLS,
-  ERR_SSL_PACKET_LENGTH_TOO_LONG: NO_TLS,
+  EPROTO: NOT_TLS,
+  ERR_SSL_WRONG_VERSION_NUMBER: NOT_TLS,
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: NOT_TLS,
   HPE_INVALID_CONSTANT: 'it does not speak HTTP',
 }
 

@@ -53,13 +53,13 @@ export async function interruptPurchase(
   const pinnedKeys = [market.key]
   const watchedJournal = { get: journal.get, put: watched('put', journal.put) }
   const client = market.client({ signer, pinnedKeys, fetch: watched('fetch', fetch), journal: watchedJournal }, {})
-  const watchedWallet = {
+  const watchOnlyWallet = {
     ...wallet,
     sign: watched('sign', wallet.sign),
     send: watched('send', wallet.send),
     outcomeOf: watched('outcomeOf', wallet.outcomeOf),
   }
-  const outcome = await Promise.race([interrupted, client.buy({ ...order, wallet: watchedWallet })])
+  const outcome = await Promise.race([interrupted, client.buy({ ...order, wallet: watchOnlyWallet })])
   return {
     effects,
     isInterrupted: outcome === null,

@@ -1,14 +1,14 @@
 import { finished } from 'node:stream'
 import type { OwnedChunks } from '@svc/service/http/byte-streams'
 
-/** Requests give chunks of 64 KiB at most; writing eight at a time takes a fifth less processor time. */
+/** Requests deliver chunks of 64 KiB at most; writing eight together takes a fifth less processor time. */
 const BATCH_BYTES = 512 * 1024
 /** Chunked requests can be cut into single bytes, each with an object around it: this ends a batch too. */
 const BATCH_CHUNKS = 1024
 
 export interface Batches {
   /** The next chunks; empty at the end of the source. Reads at most one batch ahead. */
-  take(): Promise<Buffer[]>
+  next(): Promise<Buffer[]>
   /** Frees the memory of chunks immediately, if the source allows it. They must not be used afterwards. */
   free(chunks: readonly Buffer[]): void
   /** Stops reading. The source stays paused and undestroyed: its owner may still want to answer through it. */
@@ -39,7 +39,7 @@ export function batchSource(source: OwnedChunks): Batches {
   source.on('data', append)
 
   return {
-    async take() {
+    async next() {
       while (!outcome && !isFull()) {
         source.resume()
         await new Promise<void>((resolve) => {

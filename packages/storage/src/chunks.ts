@@ -63,7 +63,7 @@ async function* cutIntoChunks(
   let size = 0
   let chunk = Buffer.alloc(0)
   let filled = 0
-  for (let pieces = await source.take(); pieces.length > 0; pieces = await source.take()) {
+  for (let pieces = await source.next(); pieces.length > 0; pieces = await source.next()) {
     if (size + lengthOf(pieces) > most) throw tooLarge()
     for (const piece of pieces) {
       for (let at = 0; at < piece.length; ) {

@@ -18,7 +18,7 @@ interface Driver<Configured, Opened> {
   /** Null: not configured. Contains credentials, and is never logged. */
   read(settings: SettingsReader): Configured | null
   /** The location of the files, without credentials. */
-  place(configured: Configured): string
+  location(configured: Configured): string
   /** With its own timeouts. */
   open(configured: Configured): Promise<Opened>
 }
@@ -27,33 +27,33 @@ const ENTRIES = {
   gcs: entry({
     setting: GCS_SETTING,
     read: readGcsSettings,
-    place: ({ bucket, prefix, endpoint }) => `bucket ${bucket}/${prefix} at ${endpoint}`,
+    location: ({ bucket, prefix, endpoint }) => `bucket ${bucket}/${prefix} at ${endpoint}`,
     open: async (settings) => (await import('./gcs/open.ts')).openGcs(settings),
   }),
   mongodb: entry({
     setting: MONGODB_SETTING,
     read: readMongodbSettings,
-    place: ({ database, bucket }) => `database ${database}, bucket ${bucket}`,
+    location: ({ database, bucket }) => `database ${database}, bucket ${bucket}`,
     open: async (settings) => (await import('./mongodb/open.ts')).openMongodb(settings),
   }),
   storj: s3Bucket('storj'),
   arweave: entry({
     setting: ARWEAVE_SETTING,
     read: readArweaveSettings,
-    place: ({ uploadUrl, gateways }) => `by ${uploadUrl}, read at ${gateways.join(', ')}`,
+    location: ({ uploadUrl, gateways }) => `by ${uploadUrl}, read at ${gateways.join(', ')}`,
     open: async (settings) => (await import('./arweave/open.ts')).openArweave(settings),
   }),
   filecoin: entry({
     setting: FILECOIN_SETTING,
     read: readFilecoinSettings,
     // The path of the address may be a secret.
-    place: ({ pdpUrl, chainId }) => `by ${URL.parse(pdpUrl)?.host} on chain ${chainId}`,
+    location: ({ pdpUrl, chainId }) => `by ${URL.parse(pdpUrl)?.host} on chain ${chainId}`,
     open: async (settings) => (await import('./filecoin/open.ts')).openFilecoin(settings),
   }),
   firestore: entry({
     setting: FIRESTORE_SETTING,
     read: readFirestoreSettings,
-    place: ({ project, database, collection }) => `project ${project}, database ${database}, ${collection}`,
+    location: ({ project, database, collection }) => `project ${project}, database ${database}, ${collection}`,
     open: async (settings) => (await import('./firestore/open.ts')).openFirestore(settings),
   }),
 }
@@ -67,7 +67,7 @@ function s3Bucket(provider: Provider): Driver<S3BucketSettings, StorageProvider>
   return {
     setting: s3BucketSetting(provider),
     read: (settings) => readS3BucketSettings(settings, provider),
-    place: ({ bucket, prefix, endpoint }) => `bucket ${bucket}/${prefix} at ${endpoint}`,
+    location: ({ bucket, prefix, endpoint }) => `bucket ${bucket}/${prefix} at ${endpoint}`,
     open: async (settings) => (await import('./s3-bucket/open.ts')).openS3Bucket(settings),
   }
 }
@@ -105,9 +105,9 @@ export function readProviderSettings(settings: SettingsReader): ProviderSettings
 }
 
 /** The location of a configured provider's files, without credentials. */
-export function providerPlace<Name extends Provider>(name: Name, settings: ProviderSettings): string {
+export function providerLocation<Name extends Provider>(name: Name, settings: ProviderSettings): string {
   const configured = settings[name]
-  return configured ? DRIVERS[name].place(configured) : ''
+  return configured ? DRIVERS[name].location(configured) : ''
 }
 
 export function openDriver<Name extends Provider>(

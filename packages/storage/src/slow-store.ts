@@ -12,13 +12,14 @@ export interface StagedObject {
   contentType: string
   /** Opens the bytes, as often as they are needed. */
   open(range?: ByteRange): Promise<Readable>
-  /** The notes of an earlier, interrupted run; null before the first note. */
-  notes: unknown
+  /** The recorded progress of an earlier, interrupted run; null before the first record. */
+  progress: unknown
   /**
-   * Stores the notes; durable when it resolves. Call it before anything is sent, signed or paid for. Rejects when the
-   * object is no longer wanted and nothing was stored yet, or when another run continues it: then the run must stop.
+   * Records the progress; durable when it resolves. Call it before anything is sent, signed or paid for. Rejects when
+   * the object is no longer wanted and nothing was stored yet, or when another run continues it: then the run must
+   * stop.
    */
-  note(notes: unknown): Promise<void>
+  saveProgress(progress: unknown): Promise<void>
   signal: AbortSignal
 }
 

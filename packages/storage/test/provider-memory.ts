@@ -16,7 +16,7 @@ export function itLimitsMemory(opened: () => StorageProvider): void {
     tags: ['nightly'],
   }, async () => {
     const provider = opened()
-    const before = heldBytes()
+    const before = referencedBytes()
     let isLittle = false
     // Garbage collection is slow, so memory is measured once: a driver that buffers everything has most of it at the
     // end.
@@ -65,7 +65,7 @@ setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')
 
 /** Bytes in buffers that are still referenced. */
-function heldBytes(): number {
+function referencedBytes(): number {
   collectGarbage()
   collectGarbage() // finishes what the first left to its threads
   return process.memoryUsage().arrayBuffers
@@ -73,5 +73,5 @@ function heldBytes(): number {
 
 /** Collects garbage only if that makes the difference. */
 function holdsLess(bytes: number): boolean {
-  return process.memoryUsage().arrayBuffers < bytes || heldBytes() < bytes
+  return process.memoryUsage().arrayBuffers < bytes || referencedBytes() < bytes
 }

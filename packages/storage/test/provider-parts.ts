@@ -25,8 +25,10 @@ export function describeParts(opened: () => StorageProvider): void {
   const keyOf = ({ id }: PartsUpload) => ({ id, ref: null })
   const inOrder = (parts: (WrittenPart | null)[]) => parts.map((part) => part!).sort((a, b) => a.index - b.index)
 
-  describe('makes an object of parts', () => {
-    it('SESS-02 that come in any order and at the same time, the last one shorter', { tags: ['nightly'] }, async () => {
+  describe('makes an object of its parts', () => {
+    it('SESS-02 when they come in any order and at the same time, and the last one is shorter', {
+      tags: ['nightly'],
+    }, async () => {
       const { parts, stat } = opened()
       const bytes = randomBytes(2 * PART + 1234)
       const upload = await begin()
@@ -46,7 +48,7 @@ export function describeParts(opened: () => StorageProvider): void {
       expect(await stat(keyOf(upload))).toBeNull()
     })
 
-    it('SESS-02 one of which failed at first', async () => {
+    it('SESS-02 when one of them failed at first', async () => {
       const bytes = randomBytes(PART + 10)
       const upload = await begin()
       const failure = new Error('no more')
@@ -69,7 +71,7 @@ export function describeParts(opened: () => StorageProvider): void {
       expect((await fetchBytes(opened(), keyOf(upload)))!.equals(bytes)).toBe(true)
     })
 
-    it('SESS-02 one of which is written twice, with the bytes of the named write', {
+    it('SESS-02 when one of them is written twice, with the bytes of the named write', {
       tags: ['nightly'],
     }, async () => {
       const [old, new_] = [randomBytes(PART), randomBytes(PART)]

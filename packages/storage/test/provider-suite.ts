@@ -14,7 +14,7 @@ import { describeSources } from './provider-sources.ts'
 
 const MIB = 1024 * 1024
 
-interface OpenedProvider {
+export interface OpenedProvider {
   provider: StorageProvider
   close(): Promise<void>
 }

@@ -23,10 +23,10 @@ interface Question {
 export function openTestSlowStore(url: string): SlowStore {
   const ask = (method: string, path: string, question?: Question) => askServer(method, url + path, question)
 
-  async function orderOf({ notes, note }: StagedObject): Promise<string> {
-    if (notes !== null) return (notes as { order: string }).order
+  async function orderOf({ progress, saveProgress }: StagedObject): Promise<string> {
+    if (progress !== null) return (progress as { order: string }).order
     const order = randomUUID()
-    await note({ order })
+    await saveProgress({ order })
     return order
   }
 
@@ -85,8 +85,8 @@ export async function deliverStaged(
     sha256: hash('sha256', bytes),
     contentType,
     open: async (range) => streamOf(range ? bytes.subarray(range.start, range.end + 1) : bytes),
-    notes: null,
-    note: async () => {},
+    progress: null,
+    saveProgress: async () => {},
     signal: new AbortController().signal,
   })
   return ref

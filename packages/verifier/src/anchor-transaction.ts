@@ -45,7 +45,7 @@ export function signerMatches(
  * One memo of the message itself must have exactly these bytes. Other memos are allowed. A memo that a program wrote
  * does not count, because the signer may not have intended it.
  */
-export function publishes({ instructions }: AnchorTransaction, memo: Uint8Array): boolean {
+export function hasMemo({ instructions }: AnchorTransaction, memo: Uint8Array): boolean {
   return instructions.some(({ program, data }) => MEMO_PROGRAMS.includes(program) && equalBytes(data, memo))
 }
 

@@ -91,7 +91,7 @@ export function recordProblem({ counts, names }: FilesReport, problem: FileProbl
 }
 
 async function problemOf(file: FileEntry, source: FileSource): Promise<FileProblem | null> {
-  if (!staysInFolder(file.filename)) return 'unsafe'
+  if (!isInsideFolder(file.filename)) return 'unsafe'
   try {
     const bytes = await source.open(file.filename)
     if (bytes === null) return 'missing'
@@ -109,7 +109,7 @@ export async function contentHash(opened: NonNullable<Opened>, maxBytes: number)
 }
 
 /** Whether a name is a relative path of plain parts: no `..`, root, drive, or separator of any system. */
-function staysInFolder(filename: string): boolean {
+function isInsideFolder(filename: string): boolean {
   if (/[\\\0:]/.test(filename)) return false
   return filename.split('/').every((part) => part !== '' && part !== '.' && part !== '..')
 }

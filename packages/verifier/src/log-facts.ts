@@ -8,12 +8,12 @@ import { logAnchorMemo, logAnchorPayload } from '@svc/protocol/transparency/anch
 import type { Checkpoint } from '@svc/protocol/transparency/checkpoint'
 import { isSignedBy, type NoteKey } from '@svc/protocol/transparency/note'
 import { type Judgement, judge, type Policy, readPolicy } from '@svc/protocol/transparency/policy'
-import { type LogProof, proves, readProof } from '@svc/protocol/transparency/proof'
+import { isProvenEntry, type LogProof, readProof } from '@svc/protocol/transparency/proof'
 import {
   finalized,
   findTransaction,
   hasCanonicalBytes,
-  publishes,
+  hasMemo,
   signerMatches,
   slotMatches,
   txSucceeded,
@@ -110,7 +110,7 @@ export function readLogProof(log: Json): LogProof | string {
 export function notInTree(proof: LogProof, envelope: EvidenceEnvelope | null): string | null {
   const entry = envelope && fromHex(envelope.statement_digest)
   if (!entry) return 'the bundle has no statement that can be in a log'
-  return proves(proof, entry) ? null : 'the proof does not lead from the statement to the root of the checkpoint'
+  return isProvenEntry(proof, entry) ? null : 'the proof does not lead from the statement to the root of the checkpoint'
 }
 
 function logIncluded(proof: LogProof, envelope: EvidenceEnvelope | null, logs: readonly NoteKey[]): Fact {
@@ -153,7 +153,7 @@ async function logAnchored(
   const fact = worst([
     txSucceeded(transaction),
     signerMatches(anchor, transaction, pinnedSigners),
-    passedUnless(publishes(transaction, memo) ? null : 'no memo of the transaction is the payload of the checkpoint'),
+    passedUnless(hasMemo(transaction, memo) ? null : 'no memo of the transaction is the payload of the checkpoint'),
     slotMatches(anchor, transaction),
     finalized(anchor, transaction),
   ])

@@ -11,7 +11,7 @@ import {
   finalized,
   findTransaction,
   hasCanonicalBytes,
-  publishes,
+  hasMemo,
   signerMatches,
   slotMatches,
   txSucceeded,
@@ -108,7 +108,7 @@ function ofOracle({ anchor, version }: AnchorQuestion): Fact {
 function payloadMatches({ anchor, envelope }: AnchorQuestion, transaction: AnchorTransaction): Fact {
   if (!envelope) return failed('the bundle has no statement that this anchor can publish')
   const memo = anchorMemo(anchorPayload(envelope))
-  if (!publishes(transaction, memo)) return failed('no memo of the transaction is the payload of this statement')
+  if (!hasMemo(transaction, memo)) return failed('no memo of the transaction is the payload of this statement')
   if (!hasCanonicalBytes(anchor.payload, memo)) return failed('anchor.payload is not the payload of this statement')
   if (!isVersion(anchor, 2)) return failed('the anchor of a statement must have the envelope_version 2')
   const { statement_digest, body } = envelope

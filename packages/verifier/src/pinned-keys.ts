@@ -83,11 +83,15 @@ function keysOfList(text: string): ReadKeys {
   if (!isObject(list) || list.schema !== SIGNING_KEYS_SCHEMA)
     throw new RangeError(`schema is not ${SIGNING_KEYS_SCHEMA}`)
   if (!Array.isArray(list.keys) || list.keys.length === 0) throw new RangeError('there is no key in the list')
+  const { recovery = null, logs = null } = list
+  // A key that is silently left out could no longer revoke others.
+  if (recovery !== null && !isObject(recovery)) throw new RangeError('recovery of the list is not an object')
+  if (logs !== null && !Array.isArray(logs)) throw new RangeError('logs of the list is not a list')
   return {
     keys: list.keys.map(listedKey),
     changes: listedChanges(list),
-    recovery: isObject(list.recovery) ? [publicKey(list.recovery.public_key_hex)] : [],
-    logs: Array.isArray(list.logs) ? list.logs.map(listedLog) : [],
+    recovery: recovery === null ? [] : [publicKey(recovery.public_key_hex)],
+    logs: (logs ?? []).map(listedLog),
   }
 }
 

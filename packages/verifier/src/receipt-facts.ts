@@ -6,7 +6,7 @@ import { ed25519PublicKeyFromHex } from '@svc/protocol/keys'
 import { isReceiptSignedBy, type SignedReceipt } from '@svc/protocol/receipt'
 import { parseStrictJson } from '@svc/protocol/strict-json'
 import { type Fact, failed, notChecked, PASSED, passedUnless, type RECEIPT_FACTS } from './facts.ts'
-import { holds, keyPinned } from './signature-facts.ts'
+import { isValid, keyPinned } from './signature-facts.ts'
 import type { VerifiedBundle } from './verify-bundle.ts'
 
 export type ReceiptFacts = Record<(typeof RECEIPT_FACTS)[number], Fact>
@@ -48,7 +48,7 @@ export function receiptFacts(of: ReceiptTexts, bundle: Bundle): ReceiptFacts {
   const receipt = of as SignedReceipt // every field is signed, whatever its type
   const { receipt_id, pay_req_id, tx_hash, receipt_signer_pubkey, confirmed_at } = receipt
   const key = ed25519PublicKeyFromHex(receipt_signer_pubkey)
-  const isSigned = key !== null && holds(() => isReceiptSignedBy(key, receipt))
+  const isSigned = key !== null && isValid(() => isReceiptSignedBy(key, receipt))
   const own = {
     receipt_signature_valid: passedUnless(isSigned ? null : 'the signature is not by receipt_signer_pubkey'),
     receipt_id_matches: passedUnless(

@@ -22,11 +22,16 @@ async function ask<T>(
 ): Promise<Answer<T>> {
   try {
     // Copy it to plain data, in which no getter can throw or change values.
-    const result = JSON.parse(JSON.stringify(await rpc(method, params))) as Json
+    const result = JSON.parse(JSON.stringify(await rpc(method, params), plainNumber)) as Json
     return read(result) ?? { unavailable: `the node's answer to ${method} is invalid` }
   } catch (error) {
     return { unavailable: `the node does not answer ${method}: ${printable(messageOf(error), 200)}` }
   }
+}
+
+/** Nodes also send numbers beyond the safe integers, which some callers read as bigints; no fact depends on those. */
+function plainNumber(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? Number(value) : value
 }
 
 /** A thrown value can be anything, even an object that cannot be converted to text. */

@@ -192,13 +192,13 @@ function listedKeys(signingKeys: Json): string[] {
 function findSigner(candidates: readonly string[], { isSignedBy }: Signed): string | null {
   const isSigner = (hex: string) => {
     const key = ed25519PublicKeyFromHex(hex)
-    return key !== null && holds(() => isSignedBy(key))
+    return key !== null && isValid(() => isSignedBy(key))
   }
   return [...new Set(candidates)].find(isSigner) ?? null
 }
 
-/** A value without a canonical form throws, so it has no signature. */
-export function holds(check: () => boolean): boolean {
+/** Runs a signature check. A value without a canonical form makes it throw, and cannot have been signed. */
+export function isValid(check: () => boolean): boolean {
   try {
     return check()
   } catch {

@@ -34,7 +34,7 @@ export function readWireTransaction(bytes: Uint8Array): WireTransaction | null {
     const signers = keys.slice(0, signerCount)
     const [id] = signatures
     if (!id || signatures.length !== signerCount) return null
-    const isSigned = signers.every((key, i) => verifies(key, message, signatures[i]))
+    const isSigned = signers.every((key, i) => isSignedBy(key, message, signatures[i]))
     return isSigned ? { id: toBase58(id), signers, instructions } : null
   } catch {
     return null
@@ -45,7 +45,7 @@ export function isTransactionId(text: string): boolean {
   return fromBase58(text, 64) !== null
 }
 
-function verifies(signer: string, message: Uint8Array, signature: Uint8Array | undefined): boolean {
+function isSignedBy(signer: string, message: Uint8Array, signature: Uint8Array | undefined): boolean {
   return signature !== undefined && (ed25519PublicKeyFromBase58(signer)?.verify(message, signature) ?? false)
 }
 

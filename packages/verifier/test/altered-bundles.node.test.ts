@@ -9,15 +9,15 @@ import { CASES, givenOf, packBytes, verified } from './pack.ts'
 type Document = Record<string, unknown>
 
 /** Bundles of each kind with every possible input, and the fields that nevertheless remain unchecked. */
-const OF_WHOLE = ['receipt_id', 'network', 'signing_keys', 'how_to_verify']
+const OF_FULL_BUNDLE = ['receipt_id', 'network', 'signing_keys', 'how_to_verify']
 const OF_V1 = ['commitment.manifest_file_count', 'commitment.total_bytes', 'commitment.attested_at']
 const GOOD: [name: string, unchecked: string[]][] = [
   ['log-redacted', ['how_to_verify']],
   ['redacted-anchored', ['how_to_verify']],
   ['redacted-no-names-anchored', ['how_to_verify']],
-  ['anchor-memo', OF_WHOLE],
-  ['registry-latest', [...OF_WHOLE, 'anchor.sas.replaced_previous']],
-  ['anchor-oracle', [...OF_WHOLE, ...OF_V1, 'v1_signature.result_hash', 'anchor.account']],
+  ['anchor-memo', OF_FULL_BUNDLE],
+  ['registry-latest', [...OF_FULL_BUNDLE, 'anchor.sas.replaced_previous']],
+  ['anchor-oracle', [...OF_FULL_BUNDLE, ...OF_V1, 'v1_signature.result_hash', 'anchor.account']],
 ]
 
 interface Good {

@@ -137,7 +137,7 @@ describe('the files of a folder', () => {
     expect(fact).toMatchObject({ why: 'missing: "0" and 149 more' })
   })
 
-  it('with hostile names are shown as plain text on one line', async () => {
+  it('are shown as plain text on one line, however hostile their names are', async () => {
     const { fact } = await check([await entry('\u001b[2J\u202eexe\n', '')], { open: () => null })
     expect(fact).toMatchObject({ why: 'missing: "\\u{1b}[2J\\u{202e}exe\\u{a}"' })
   })

@@ -71,6 +71,19 @@ describe('a node of the primary chain', () => {
     },
   )
 
+  it('CLI-03 proves an anchor by a client that reads numbers as bigints', async () => {
+    const anchored = await publish(MEMO_PROGRAMS[1]!)
+    chain.clock.time += 12_800
+    const withBigints: Rpc = async (...asked) => {
+      const result = (await rpc(...asked)) as { meta?: object } | string
+      return typeof result === 'object' && result?.meta
+        ? { ...result, meta: { ...result.meta, rent: 2n ** 64n } }
+        : result
+    }
+    const { facts } = await verified([utf8(JSON.stringify(anchored))], { rpc: withBigints, pinnedSigners: [] })
+    expect(ONLINE_FACTS.map((name) => facts[name].value)).toEqual(EACH_PASSED)
+  })
+
   it('CLI-03 reveals that a transaction has another payload', async () => {
     const anchored = await publish(MEMO_PROGRAMS[1]!, utf8('something else'))
     chain.clock.time += 12_800

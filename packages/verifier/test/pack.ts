@@ -15,6 +15,7 @@ export interface PackGiven {
   pinned_keys?: string[] | object
   pinned_signers?: string[]
   domain_tag?: string
+  audience?: string
   log_keys?: string[]
   policy?: string
   rpc?: string
@@ -52,6 +53,7 @@ export async function givenOf(given: PackGiven): Promise<Given> {
     ...(given.pinned_keys && givenKeys(given.pinned_keys)),
     ...(given.pinned_signers && { pinnedSigners: given.pinned_signers }),
     ...(given.domain_tag && { domainTag: given.domain_tag }),
+    ...(given.audience && { audience: given.audience }),
     ...(given.log_keys && { pinnedLogs: given.log_keys.map((key) => readable(readKey(key))) }),
     ...(given.policy && { policy: readable(readPolicy(given.policy)) }),
     ...(given.files && { files: folder(given.files) }),
@@ -66,8 +68,8 @@ export function pinnedKeys(given: string[] | object) {
 function givenKeys(given: string[] | object) {
   const read = readPinnedKeys(Array.isArray(given) ? given.join() : JSON.stringify(given))
   if (!read.ok) throw new Error(read.problem)
-  const { keys, changes, recovery } = read
-  return { pinnedKeys: keys, listed: { changes, recovery } }
+  const { keys, changes, recovery, logs } = read
+  return { pinnedKeys: keys, listed: { changes, recovery, logs } }
 }
 
 function folder(files: Record<string, string>): FileSource {

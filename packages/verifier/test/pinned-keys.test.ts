@@ -57,7 +57,11 @@ describe('pinned keys', () => {
     ['an unknown status', listWith({ status: 'compromised' }), 'status'],
     ['an invalid time', listWith({ valid_to: 'yesterday' }), 'not a time'],
     ['an invalid date', listWith({ valid_to: '2026-02-31T99:00:00Z' }), 'not a time'],
+    ['a day that some engines read as the next month', listWith({ valid_to: '2026-02-31T00:00:00Z' }), 'not a time'],
+    ['the end of a day as hour 24', listWith({ valid_to: '2026-02-28T24:00:00Z' }), 'not a time'],
     ['a text instead of a key', JSON.stringify({ ...list, keys: ['x'] }), 'not an object'],
+    ['a text as recovery key', JSON.stringify({ ...list, recovery: hex }), 'recovery'],
+    ['a text as logs', JSON.stringify({ ...list, logs: 'x' }), 'logs'],
   ])('CLI-01 cannot be given as %s', (_, text, problem) => {
     expect(readPinnedKeys(text)).toEqual({ ok: false, problem: expect.stringContaining(problem) })
   })

@@ -68,7 +68,7 @@ describe('a redacted bundle', () => {
     )
   })
 
-  it('ADD-18 without names verifies for any files, and contains no name, size or content hash', async () => {
+  it('ADD-18 verifies without names for any files, and then contains no name, size or content hash', async () => {
     await fc.assert(
       fc.asyncProperty(anyFiles, async (files) => {
         const text = await redacted(bundle(files))
@@ -126,6 +126,16 @@ describe('a redacted bundle', () => {
       expect(await refusal({ ...whole, log: bad })).toBe('not_valid')
   })
 
+  it('ADD-18 T-33 contains changes of keys without other fields', async () => {
+    const whole = JSON.parse(fromUtf8(await packBytes('keys-endorsed.json'))!)
+    const [endorsement] = whole.signing_keys.endorsements
+    const signing_keys = { ...whole.signing_keys, endorsements: [{ ...endorsement, note: RECEIPT }] }
+    for (const options of [{}, { filenames: ['readme.txt'] }]) {
+      const text = await redacted({ ...whole, signing_keys }, options)
+      expect(JSON.parse(text).signing_keys).toEqual({ endorsements: [endorsement], revocations: [] })
+    }
+  })
+
   it('ADD-18 T-33 is not made if a chosen name or the anchor contains the id of the receipt or locker', async () => {
     const [file] = listedFiles(1)
     for (const id of [RECEIPT, lockerId(RECEIPT)]) {
@@ -151,7 +161,7 @@ describe('a redacted bundle', () => {
 describe('a redacted bundle with a folder', () => {
   const contents: Record<string, string> = { 'a.txt': 'A', 'b.txt': 'B', 'c.txt': 'C' }
 
-  async function wholeOf(texts: Record<string, string>) {
+  async function fullBundleOf(texts: Record<string, string>) {
     const files = await Promise.all(
       Object.entries(texts).map(async ([filename, text]) => {
         return { filename, ...(await hashContent([utf8(text)], 100))! }
@@ -166,7 +176,7 @@ describe('a redacted bundle with a folder', () => {
   })
 
   it('ADD-18 compares the files that it shows, and ignores others', async () => {
-    const text = await redacted(await wholeOf(contents), { filenames: ['b.txt'] })
+    const text = await redacted(await fullBundleOf(contents), { filenames: ['b.txt'] })
     const matches = async (texts: Record<string, string>) =>
       (await verified([utf8(text)], { files: folderOf(texts) })).facts.files_match.value
     expect(await matches(contents)).toBe('passed')
@@ -175,8 +185,8 @@ describe('a redacted bundle with a folder', () => {
     expect(await matches({ 'a.txt': 'A' })).toBe('failed')
   })
 
-  it('ADD-18 without names passes all facts if the folder has all files', async () => {
-    const text = await redacted(await wholeOf(contents))
+  it('ADD-18 passes all facts without names if the folder has all files', async () => {
+    const text = await redacted(await fullBundleOf(contents))
     const check = async (texts: Record<string, string>) => verified([utf8(text)], { ...given, files: folderOf(texts) })
     const { facts, files, redacted: report } = await check(contents)
     expect(facts.files_match.value).toBe('passed')

@@ -34,7 +34,7 @@ describe('bundles of another implementation', () => {
     })
   })
 
-  it('T-40 in version 1 leave the key of a retired signer unchecked, because they do not sign the time', async () => {
+  it('T-40 leave the key of a retired signer unchecked in version 1, which does not sign the time', async () => {
     const listed = (period: object) => {
       const { public_key_hex, issuer_key_id: key_id } = statementKey
       const key = { key_id, alg: 'ed25519', public_key_hex, use: 'attestation', status: 'active', ...period }

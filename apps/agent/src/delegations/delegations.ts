@@ -22,7 +22,7 @@ export interface Delegations {
   end(identity: string, delegationId: string): Promise<DelegationSummary>
   /** Rejects when the gateway does not report whether the key is registered. */
   checkRegistration(delegationId: string): Promise<void>
-  /** The same as a job. */
+  /** Runs `checkRegistration` as a job. */
   runCheck(delegationId: string, job: JobRun): Promise<void>
   /** The owner has removed the key from the locker. This ends the delegation, even if the key is registered again. */
   revoke(delegationId: string): Promise<void>

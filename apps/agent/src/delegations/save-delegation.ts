@@ -58,8 +58,8 @@ async function insert(context: Context, tx: Tx, order: DelegationOrder): Promise
   const { maxPerIdentity } = context.config.delegations
   if ((await countOpenDelegations(tx, identity)) >= maxPerIdentity) throw tooMany(maxPerIdentity)
   const now = unixNow(context)
-  const maxMade = maxPerIdentity * CREATED_PER_DAY
-  if ((await countCreatedSince(tx, identity, now - DAY)) >= maxMade) throw tooOften(maxMade)
+  const maxCreated = maxPerIdentity * CREATED_PER_DAY
+  if ((await countCreatedSince(tx, identity, now - DAY)) >= maxCreated) throw tooOften(maxCreated)
   const delegation: DelegationRow = {
     delegation_id: `dlg_${toHex(context.randomBytes(16))}`,
     identity,

@@ -21,7 +21,7 @@ describe('AGENT-01 AGENT-03 a payment', () => {
     ['SOL', 'primary-mainnet', primaryPayer(0)],
     ['USDC', 'evm-mainnet', evmPayer(1)],
   ])(
-    'AGENT-01 T-33 of %s on %s buys the payer thirty days and publishes only a reference',
+    'AGENT-01 T-33 buys the payer thirty days with %s on %s, and publishes only a reference',
     async (ticker, network, payer) => {
       const quote = await api.quote()
       const leg = legOf(quote, ticker, network)
@@ -138,7 +138,7 @@ describe('AGENT-03 PAY-51 a repeated confirmation', () => {
     expect(await countPurchases(stack)).toEqual(before)
   })
 
-  it('AGENT-03 PAY-51 by another identity answers 403 and reveals nothing about the receipt', async () => {
+  it('AGENT-03 PAY-51 is a 403 for another identity and reveals nothing about the receipt', async () => {
     const payer = primaryPayer(2)
     const quote = await api.quote()
     const tx = await pay(stack, quote.accepts[0]!, payer)

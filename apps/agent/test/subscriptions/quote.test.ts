@@ -105,8 +105,8 @@ it('AGENT-02 PAY-04 a request for a network or asset gets only the matching legs
 })
 
 it('AGENT-01 the configured price and lifetime are quoted', async () => {
-  const dear = await startOther({ SUBSCRIPTION_USD: '12.50', QUOTE_TTL_SECONDS: '60' })
-  const quote = await subscriptionApi(() => dear).quote({ pay_asset: 'USDC' })
+  const expensive = await startOther({ SUBSCRIPTION_USD: '12.50', QUOTE_TTL_SECONDS: '60' })
+  const quote = await subscriptionApi(() => expensive).quote({ pay_asset: 'USDC' })
   expect(quote.accepts.map(({ amount }) => amount)).toEqual(['12500000', '12500000'])
   expect(quote.extensions.svc).toMatchObject({
     price_summary: { total_usd: 12.5 },
@@ -139,11 +139,11 @@ it('T-22 a quote omits coins without a price and tokens with other decimals, and
 })
 
 it('PAY-19 VER-20 /health names a treasury without token accounts', async () => {
-  const poor = await startOther({
+  const withoutAccounts = await startOther({
     PRIMARY_TREASURY: 'CktRuQ2mttgRGkXJtyksdKHjUdc2C4TgDzyB98oEzy8',
     TOKENS: (stack.chains.agentVariables.TOKENS ?? '').replace(/primary\.BETA=[^,]+,?/, ''),
   })
-  const health = (await (await fetch(`${poor.url}/health`)).json()) as AgentHealth
+  const health = (await (await fetch(`${withoutAccounts.url}/health`)).json()) as AgentHealth
   expect(health.not_offered?.map(({ reason }) => reason)).toEqual([
     ...Array<string>(3).fill('token_account_missing'),
     'asset_not_configured',

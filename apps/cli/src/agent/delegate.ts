@@ -20,7 +20,7 @@ export function add(program: Command, open: Open): void {
     .description('delegate the locker to the agent service, or change its tasks there')
     .addArgument(lockerArgument())
     .addOption(mirrorOption())
-    .addOption(new Option('--every <hours>', 'how often; 24 by default').argParser(hourCount))
+    .addOption(new Option('--every <hours>', 'hours between two runs of a task; 24 by default').argParser(hourCount))
     .option('--no-watch', 'do not compare files and statements with the previous run')
     .option('--tell <url>', 'send findings to this https address, signed as in Standard Webhooks')
     .option('--no-register', 'do not register the key of the agent: `svc operators add` does it later')

@@ -23,8 +23,8 @@ export function add(program: Command, open: Open): void {
       `
 The subscription belongs to the wallet that pays: pay with the wallet that owns the lockers to
 delegate. After any error, run the same command again: it resumes the purchase. Once that is
-finished, the same command buys thirty more days. The key of the service is
-trusted when it is first seen, unless you pin it:
+finished, the same command buys thirty more days. The key of the service is trusted when it is
+first seen, unless you pin it:
   $ svc keys pin KEY --gateway ADDRESS-OF-THE-SERVICE`,
     )
     .action(async (options: PriceLimit, command: Command) => subscribe(await open(command), options))

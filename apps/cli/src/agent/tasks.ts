@@ -26,7 +26,7 @@ function sourceOf(text: string): Source {
   const at = text.lastIndexOf('=')
   const [url, filename] = [text.slice(0, at), text.slice(at + 1)]
   if (at > 0 && filename !== '' && URL.canParse(url)) return { url, filename }
-  throw new InvalidArgumentError('It must be an address, an equals sign and a filename.')
+  throw new InvalidArgumentError('It must have the form URL=FILENAME.')
 }
 
 /** Undefined without task options: the service keeps the current tasks, or uses its default. */

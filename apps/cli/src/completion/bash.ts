@@ -14,7 +14,7 @@ export function bashScript(words: readonly Words[]): string {
   const optionCases = optionValues(words).map(([forms, of]) => `      ${forms.join('|')}) ${valuesText(of)} ;;`)
   return `# svc completion bash > ~/.local/share/bash-completion/completions/svc
 _svc() {
-  local word path='' words='' values='' asked='' i skip=''
+  local word path='' words='' values='' dynamic='' i skip=''
   local current="\${COMP_WORDS[COMP_CWORD]}"
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; i++)); do
@@ -41,10 +41,10 @@ ${cases.join('\n')}
     esac
   fi
   COMPREPLY=($(compgen -W "$words $values" -- "$current"))
-  [[ -z $asked || $current == -* ]] && return
+  [[ -z $dynamic || $current == -* ]] && return
   while IFS= read -r word; do
     [[ $word == "$current"* ]] && COMPREPLY+=("$(printf %q "$word")")
-  done < <("\${COMP_WORDS[0]}" complete "$asked" 2>/dev/null)
+  done < <("\${COMP_WORDS[0]}" complete "$dynamic" 2>/dev/null)
 }
 complete -o default -F _svc svc
 `
@@ -55,5 +55,5 @@ function formsOf({ flag, short }: Words['options'][number]): string[] {
 }
 
 function valuesText(values: Values): string {
-  return 'asked' in values ? `asked='${values.asked}'` : `values='${values.fixed.join(' ')}'`
+  return 'dynamic' in values ? `dynamic='${values.dynamic}'` : `values='${values.fixed.join(' ')}'`
 }

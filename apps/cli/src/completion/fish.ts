@@ -32,7 +32,7 @@ function line(condition: string, what: string, description: string): string {
 }
 
 function valuesText(values: Values): string {
-  return 'asked' in values ? `'(svc complete ${values.asked} 2>/dev/null)'` : quoted(values.fixed.join(' '))
+  return 'dynamic' in values ? `'(svc complete ${values.dynamic} 2>/dev/null)'` : quoted(values.fixed.join(' '))
 }
 
 function quoted(text: string): string {

@@ -5,7 +5,7 @@ import { defaultOf } from '../usage.ts'
 import type { Completed } from './complete.ts'
 
 /** The values that can be completed: fixed ones, or those that `svc complete` prints. */
-export type Values = { fixed: readonly string[] } | { asked: Completed }
+export type Values = { fixed: readonly string[] } | { dynamic: Completed }
 
 /** The words that can follow a command: its subcommands, options and arguments. */
 export interface Words {
@@ -80,8 +80,8 @@ function optionWords({ long, short, description, required, optional, argChoices 
 
 /** The values of options and arguments with these names. */
 const NAMED: Readonly<Record<string, Values>> = {
-  locker: { asked: 'lockers' },
-  profile: { asked: 'profiles' },
+  locker: { dynamic: 'lockers' },
+  profile: { dynamic: 'profiles' },
   asset: { fixed: [...new Set(ASSETS.map(({ ticker }) => ticker))] },
   require: { fixed: FACTS },
 }

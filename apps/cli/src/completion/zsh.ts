@@ -13,12 +13,12 @@ export function zshScript(words: readonly Words[]): string {
   return `#compdef svc
 # svc completion zsh > "\${fpath[1]}/_svc"
 _svc() {
-  local candidate='' word asked=''
+  local candidate='' word dynamic=''
   local -a commands options values
   case "\${words[CURRENT-1]}" in
 ${optionCases.join('\n')}
   esac
-  [[ -n $asked ]] && values=(\${(f)"$("\${words[1]}" complete $asked 2>/dev/null)"})
+  [[ -n $dynamic ]] && values=(\${(f)"$("\${words[1]}" complete $dynamic 2>/dev/null)"})
   if ((\${#values})); then compadd -a values; return; fi
   for word in \${words[2,CURRENT-1]}; do
     case "\${candidate:+$candidate }$word" in
@@ -32,7 +32,7 @@ ${words
 ${cases.join('\n')}
   esac
   if [[ \${words[CURRENT]} == -* ]]; then _describe -o 'option' options; return; fi
-  [[ -n $asked ]] && values=(\${(f)"$("\${words[1]}" complete $asked 2>/dev/null)"})
+  [[ -n $dynamic ]] && values=(\${(f)"$("\${words[1]}" complete $dynamic 2>/dev/null)"})
   ((\${#values})) && compadd -a values
   if ((\${#commands})); then _describe 'command' commands
   elif ! ((\${#values})); then _files
@@ -47,7 +47,7 @@ function optionText({ flag, description }: Words['options'][number]): string {
 }
 
 function valuesText(values: Values): string {
-  return 'asked' in values ? `asked='${values.asked}'` : `values=(${values.fixed.join(' ')})`
+  return 'dynamic' in values ? `dynamic='${values.dynamic}'` : `values=(${values.fixed.join(' ')})`
 }
 
 function plain(text: string): string {

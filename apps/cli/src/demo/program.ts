@@ -28,7 +28,7 @@ export async function findProgram(host: Host, isEvm: boolean, note: (text: strin
   return { node: await findNode(host, note), file: BUNDLE }
 }
 
-/** What to tell when the bundle did not start because npm has left out its native part; null for any other reason. */
+/** The error if the bundle did not start because npm has not installed its native part; null for any other reason. */
 export function missingPart(output: string): UsageError | null {
   return /Cannot find (?:package 'litesvm'|native binding)/.test(output)
     ? new UsageError(
@@ -53,7 +53,7 @@ async function findNode({ env, signal }: Host, note: (text: string) => void): Pr
   const needed = `the gateway of the demo runs on Node 24 or newer; found ${process.version}`
   const advice = `install Node 24 and repeat the command; ${IN_A_CLONE}`
   if (!NODE_PLATFORMS.includes(platform)) throw new UsageError(needed, advice)
-  note(`Getting Node 24 from the npm registry (about 50 MB, once), because the one here is ${process.version}…`)
+  note(`Downloading Node 24 from the npm registry (about 50 MB, once), because the one here is ${process.version}…`)
   const args = ['--yes', `--package=node-${platform}@${NODE}`, '--', 'node', '-p', 'process.execPath']
   try {
     const { stdout } = await promisify(execFile)('npx', args, { env, signal })

@@ -13,7 +13,7 @@ interface AttestOptions {
 export function add(program: Command, open: Open): void {
   program
     .command('attest')
-    .description('have the gateway sign a statement of the locker, check it, and publish it on chain')
+    .description('have the gateway sign a statement about the locker, check it, and publish it on chain')
     .option('--queued', 'run it in the background and poll: for very large lockers')
     .action(async (options: AttestOptions, command: Command) => attest(await open(command), options))
 }

@@ -99,7 +99,7 @@ async function warnOfReceipt(session: Session, wanted: string | undefined, optio
   const { output } = session
   if (options.redact || options.format || output.isJson) return
   output.note(
-    (await opensFiles(session, await session.locker(wanted)))
+    (await isPublicLinkOpen(session, await session.locker(wanted)))
       ? 'Anyone with this bundle can open every file in the locker: it names the receipt, and the public link at its id is' +
           ' open. To prove without opening, share a redacted bundle: `svc bundle --redact`, with --file <name> for each' +
           ' file to show.'
@@ -111,7 +111,7 @@ async function warnOfReceipt(session: Session, wanted: string | undefined, optio
 /**
  * Whether the public link is open at the receipt id. It asks for `:`, which cannot be a file name, so no file is read.
  */
-async function opensFiles(session: Session, { receipt_id }: NamedLocker): Promise<boolean> {
+async function isPublicLinkOpen(session: Session, { receipt_id }: NamedLocker): Promise<boolean> {
   const client = await session.client()
   try {
     await client.open(readPublicly, { params: { receipt_id, filename: ':' }, signal: session.host.signal })

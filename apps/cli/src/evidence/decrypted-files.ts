@@ -53,8 +53,8 @@ export function decryptedFiles(dir: string, folder: ReturnType<typeof folderSour
     return form === 'plaintext' ? [plainName(filename)] : [filename, plainName(filename)]
   }
 
-  /** Whether the plaintext is also in the folder. Throws if it differs, or if this key does not decrypt the file. */
-  async function isCompared(filename: string): Promise<boolean> {
+  /** Whether the folder has the plaintext too. Throws if it differs, or if this key does not decrypt the file. */
+  async function hasEqualPlaintext(filename: string): Promise<boolean> {
     const bytes = await folder.open(filename)
     const plaintext = bytes && (await hashContent(await decrypted(bytes, [key]), Number.POSITIVE_INFINITY))
     const beside = await folder.open(plainName(filename))
@@ -75,7 +75,7 @@ export function decryptedFiles(dir: string, folder: ReturnType<typeof folderSour
       }
       for (const filename of openedAs('ciphertext')) {
         try {
-          if (await isCompared(filename)) report.compared++
+          if (await hasEqualPlaintext(filename)) report.compared++
           report.decrypted++
         } catch (error) {
           if (!(error instanceof DecryptionError)) throw error

@@ -18,8 +18,8 @@ export interface FoundFile {
 }
 
 export interface FileFinder {
-  /** Takes the next files of the list. */
-  look(listed: readonly PlacedFile[]): void
+  /** Compares the next files of the list. */
+  compare(listed: readonly PlacedFile[]): void
   found: readonly FoundFile[]
 }
 
@@ -35,7 +35,7 @@ export async function fileFinder(paths: readonly string[], signal: AbortSignal):
   }
   return {
     found,
-    look(listed) {
+    compare(listed) {
       for (const { filename, content_hash, size_bytes } of listed) {
         for (const file of byHash.get(content_hash) ?? []) {
           if (file.size_bytes !== size_bytes) continue

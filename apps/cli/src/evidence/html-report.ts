@@ -1,4 +1,4 @@
-// The result of a verification as one HTML file: printable, without scripts and without anything from elsewhere.
+// The result of a verification as one self-contained HTML file: printable and without scripts.
 
 import { isoSeconds } from '@svc/protocol/evidence'
 import { VERSION } from '@svc/protocol/version'
@@ -38,7 +38,7 @@ tr { break-inside: avoid }
 export function htmlReport(content: ReportContent): string {
   const { verdict, judged, chain, keysFrom, now } = content
   const title = 'Verification of evidence'
-  const made = `Made ${isoSeconds(Math.floor(now / 1000))} with svc ${VERSION}.`
+  const made = `Created ${isoSeconds(Math.floor(now / 1000))} with svc ${VERSION}.`
   return html`<!doctype html>
 <html lang="en">
 <head>

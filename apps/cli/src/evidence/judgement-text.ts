@@ -25,7 +25,7 @@ export function judgedText(judged: Judged, keysFrom: string | null, style: Style
     const { code, why } = verification.refused
     return `${style.strong(shown(path))}\n${style.bad('✗')} this bundle cannot be checked: ${shown(why)} (${code})`
   }
-  const facts = Object.entries(factsOf(judged)).map(([name, fact]) => factText(name, fact, style))
+  const facts = factLines(Object.entries(factsOf(judged)), style)
   const head = `${style.strong(shown(path))}\n${headText(verification, keysFrom)}`
   const unchecked = uncheckedText(uncheckedWith(judged.receipt, verification), style)
   const leftOut = leftOutText(verification.redacted?.leftOut ?? [])
@@ -90,13 +90,24 @@ function whichShown({ redaction, total }: RedactedReport): string {
   return redaction === 'no_names' ? ' without names' : ` of ${total ?? 'an unknown number'}`
 }
 
+const NAME_WIDTH = 25
 const WORDS = { passed: '', failed: 'failed: ', not_checked: 'not checked: ', unavailable: 'unavailable: ' }
-const NAME_WIDTH = 26
 
-function factText(name: string, fact: Fact, style: Style): string {
-  const mark = { passed: style.good('✓'), failed: style.bad('✗'), not_checked: '–', unavailable: '–' }[fact.value]
-  const why = fact.why === undefined ? '' : WORDS[fact.value] + fact.why
-  return `${mark} ${name.padEnd(NAME_WIDTH)}${fact.value === 'failed' ? style.bad(why) : style.dim(why)}`.trimEnd()
+/** A line for each fact that passed or failed, then one for all facts that have no result for the same reason. */
+function factLines(facts: readonly [name: string, fact: Fact][], style: Style): string[] {
+  const lines: string[] = []
+  const without = new Map<string, string[]>()
+  for (const [name, { value, why }] of facts) {
+    const text = why === undefined ? '' : WORDS[value] + why
+    if (value === 'passed') lines.push(factLine(style.good('✓'), name, style.dim(text)))
+    else if (value === 'failed') lines.push(factLine(style.bad('✗'), name, style.bad(text)))
+    else without.set(text, [...(without.get(text) ?? []), name])
+  }
+  return [...lines, ...[...without].map(([text, names]) => factLine('–', names.join(', '), style.dim(text)))]
+}
+
+function factLine(mark: string, names: string, text: string): string {
+  return `${mark} ${names.padEnd(NAME_WIDTH)}  ${text}`.trimEnd()
 }
 
 export function chainText({ sequences, problems, isFromStart }: ChainReport, style: Style): string {

@@ -8,6 +8,7 @@ import { counted } from '../output/quantities.ts'
 import { shown } from '../output/shown.ts'
 import type { Style } from '../output/style.ts'
 import { namesText } from './file-names.ts'
+import type { FoundFile } from './find-files.ts'
 import type { Judged, Objection } from './judgement.ts'
 
 export interface Verdicts {
@@ -38,14 +39,21 @@ function failedText([first, ...others]: readonly Objection[]): string {
 
 type Verified = Judged & { verification: VerifiedBundle }
 
-function filesPart({ verification: { counted: found, redacted, facts }, names }: Verified): string {
+function filesPart({ verification: { counted: found, redacted, facts }, names, found: lookedUp }: Verified): string {
   const files = counted(found.files, 'file')
   const isCompared = facts.files_match.value === 'passed'
   const matching = isCompared ? ` ${found.files === 1 ? 'matches' : 'match'} the folder` : ''
+  if (lookedUp.length > 0 && !isCompared) return listedPart(lookedUp)
   if (redacted?.redaction === 'chosen_files')
     return `${namesText(names, found.files)} (${redacted.shown} of ${counted(redacted.total ?? 0, 'file')})${matching}`
   if (isCompared) return files + matching
   return redacted ? `${files} without names` : `list of ${files}`
+}
+
+function listedPart(files: readonly FoundFile[]): string {
+  const [first, ...others] = files
+  if (!first || others.length > 0) return `${counted(files.length, 'file')} are listed`
+  return `${namesText([first.file], 1)} is listed as ${namesText(first.names, first.count)}`
 }
 
 /** The text for a chain without problems. */

@@ -95,10 +95,9 @@ comma-separated list. --find also fails if a file is not listed: put it after th
 A redacted bundle shows some files, or none by name: what it leaves out is listed, and not checked.
 A DSSE envelope or a Sigstore bundle of \`svc bundle --format\` is checked with the statement in it.
 
-With --decrypt, --dir may contain the plaintext of encrypted files, which is encrypted again to
-compare it.
-Encrypted files in the folder are compared unchanged, then decrypted, and compared with the
-plaintext beside them. A bundle that shows no names needs the encrypted files.
+With --decrypt, --dir may contain the plaintext of encrypted files: it is encrypted again and then
+compared. Encrypted files in the folder are compared unchanged, then decrypted, and compared with
+the plaintext beside them. A bundle that shows no names needs the encrypted files.
 
 A gateway's public log is checked with --log-key or --policy, else with the log of the pinned keys:
 log_included shows that the statement is in it, log_cosigned that enough witnesses of the policy
@@ -168,7 +167,7 @@ async function requireValidOptions(paths: readonly string[], options: VerifyOpti
     throw new UsageError('--dir, --receipt, --find and - work with one bundle only')
   // A mistyped order of arguments must not overwrite evidence.
   if (report !== undefined && !/\.html?$/i.test(report))
-    throw new UsageError('the name of the --report must end in .html')
+    throw new UsageError('the filename of --report must end in .html')
 }
 
 async function judge(
@@ -208,7 +207,7 @@ async function judge(
       ...given,
       ...(files && { files }),
       onFiles(some) {
-        finder.look(some)
+        finder.compare(some)
         names.push(...some.slice(0, MOST_NAMES - names.length).map(({ filename }) => filename))
         // Listed files are compared.
         for (const { filename } of some) systemFiles.delete(filename)
@@ -265,6 +264,14 @@ async function writeReport(
   const { htmlReport } = await import('./html-report.ts')
   await writeFile(path, htmlReport({ ...content, now: host.now() }))
   output.note(`\nReport: ${path}`)
+  if (content.judged.some(namesReceipt)) output.note(NAMES_RECEIPT)
+}
+
+const NAMES_RECEIPT =
+  'It names the receipt, which opens every file while the public link is open. The report of a redacted bundle opens nothing.'
+
+function namesReceipt({ verification }: Judged): boolean {
+  return !verification.refused && verification.receiptId !== null
 }
 
 /** Streams a bundle from disk or standard input, because it may be large. */

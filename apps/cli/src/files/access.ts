@@ -23,13 +23,13 @@ async function listAccess(session: Session): Promise<void> {
     const rows = list.access.map((entry) => {
       const { kind, path, permissions, expires_at, last_used_at } = entry
       const cells = [path ?? 'everything', permissions.join(' ') || '-', timeText(expires_at), timeText(last_used_at)]
-      return [KINDS[kind], ...cells, commandToEnd(entry)].map(shown)
+      return [KINDS[kind], ...cells, commandToEnd(entry, session.lockerOption)].map(shown)
     })
     return table(columns, rows)
   })
   if (list.truncated) output.note('There are more upload sessions.')
   output.note(
-    '`svc revoke` ends all shares, S3 keys, temporary links and upload sessions. Temporary links are not listed: each expires within a day.',
+    '`svc revoke` ends all shares, S3 access, temporary links, tus tokens and upload sessions. Temporary links, tus tokens and temporary S3 credentials are not listed: each expires within a day.',
   )
 }
 
@@ -41,18 +41,23 @@ const KINDS: Record<AccessEntry['kind'], string> = {
   upload_session: 'upload',
 }
 
-function commandToEnd({ kind, id, status }: AccessEntry): string {
-  if (status === 'closed') return 'closed'
+function commandToEnd({ kind, id, end }: AccessEntry, lockerOption: string): string {
+  if (end === null) return 'closed'
   switch (kind) {
     case 'operator':
-      return `svc operators rm ${id}`
+      return `svc operators rm ${id}${lockerOption}`
     case 'public_link':
-      return 'svc link close'
+      return `svc link close${lockerOption}`
     case 'share':
-      return `svc shares end ${id}`
+      return `svc shares end ${id}${lockerOption}`
     case 's3_key':
-      return `svc s3 keys revoke ${id}`
+      return `svc s3 keys revoke ${id}${isOfWallet(end) ? ' --all' : lockerOption}`
     case 'upload_session':
-      return 'svc revoke'
+      return `svc revoke${lockerOption}`
   }
+}
+
+/** Whether an S3 key opens all lockers of the wallet. */
+function isOfWallet({ path }: NonNullable<AccessEntry['end']>): boolean {
+  return path.startsWith('/v1/s3/keys/')
 }

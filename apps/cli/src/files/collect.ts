@@ -40,7 +40,7 @@ export async function collect(paths: readonly string[], options: CollectOptions)
       else files.push({ ...found, name: nameFor(found.name, options) })
     }
   }
-  if (options.as !== undefined && files.length !== 1) throw new UsageError('--as names one file')
+  if (options.as !== undefined && files.length !== 1) throw new UsageError('--as needs exactly one file')
   requireGoodNames(files)
   return { files, leftOut: leftOut.filter(({ name }) => name !== IGNORE_FILE), systemFiles }
 }

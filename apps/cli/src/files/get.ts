@@ -29,7 +29,11 @@ export function add(program: Command, open: Open): void {
     .command('get')
     .description('download files and check their hashes')
     .argument('[name...]', 'files and folders of the locker; by default all')
-    .option('-o, --out <path>', 'target folder, or the file to write if one is asked for; - is standard output', '.')
+    .option(
+      '-o, --out <path>',
+      'target folder, or the file to write if you name a single one; - is standard output',
+      '.',
+    )
     .option('-f, --overwrite', 'replace existing files that have other content')
     .addOption(new Option('--force', 'same as --overwrite').implies({ overwrite: true }).hideHelp())
     .option('--public', 'read without signing, through the public link; the default without a wallet')
@@ -45,14 +49,14 @@ async function get(session: Session, names: readonly string[], options: GetComma
   const decrypt = await decryption(session, locker, options)
   if (out === '-') {
     const [name, ...others] = names
-    if (name === undefined || others.length > 0) throw new UsageError('-o - writes one file: name it')
+    if (name === undefined || others.length > 0) throw new UsageError('-o - writes a single file: name that file')
     return writeOut(session, locker, name, { isMember, decrypt })
   }
   const getNamed = isMember ? getAsMember : getPublicly
   return getNamed(session, locker, names, { out, overwrite, decrypt })
 }
 
-/** `-o` is a file if one file is asked for, except for an existing folder and a path that ends with a slash. */
+/** `-o` is a file if a single file is named, except for an existing folder and a path that ends with a slash. */
 async function prepareTarget(options: GetOptions, isOneFile: boolean): Promise<GetOptions> {
   const { out } = options
   const found = await stat(out).catch(() => null)

@@ -45,7 +45,7 @@ function filesText(entries: readonly ManifestEntry[], { hash = false }: LsOption
   ]
   const rows = entries.map(({ filename, size_bytes, hash_recorded_at, content_hash, status }) => [
     size_bytes === null ? '-' : bytesText(size_bytes),
-    status === 'confirmed' ? timeText(hash_recorded_at) : 'no bytes yet',
+    status === 'confirmed' ? timeText(hash_recorded_at) : 'not confirmed',
     ...(hash ? [content_hash ?? '-'] : []),
     shown(filename),
   ])

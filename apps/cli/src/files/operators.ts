@@ -6,7 +6,7 @@ import { shown } from '../output/shown.ts'
 import type { Open, Session } from '../session.ts'
 
 export function add(program: Command, open: Open): void {
-  const operators = program.command('operators').description('keys that may read, write and list for the owner')
+  const operators = program.command('operators').description('keys that may read, write and list files for the owner')
   operators
     .command('ls', { isDefault: true })
     .description('list them, as `svc operators` alone does')
@@ -18,7 +18,7 @@ export function add(program: Command, open: Open): void {
     .action(async (key: string, _: object, command: Command) => addOperator(await open(command), key))
   operators
     .command('rm')
-    .description('remove a key, effective at once')
+    .description('remove a key, effective immediately')
     .argument('<key>', 'Ed25519 public key, base58', operatorKey)
     .action(async (key: string, _: object, command: Command) => removeOperator(await open(command), key))
 }

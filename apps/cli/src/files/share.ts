@@ -5,7 +5,8 @@ import { Failure, UsageError } from '../errors.ts'
 import { timeText } from '../output/quantities.ts'
 import { shown } from '../output/shown.ts'
 import type { Open, Session } from '../session.ts'
-import { noteEncrypted, printUrl } from './url.ts'
+import { rejectFolder } from './folder-error.ts'
+import { printUrl, warnIfEncrypted } from './url.ts'
 
 interface ShareOptions {
   /** Minutes. Infinity: the share does not expire. */
@@ -18,7 +19,7 @@ interface ShareOptions {
 export function add(program: Command, open: Open): void {
   program
     .command('share')
-    .description('make an address that gives a file or folder to anyone who has it')
+    .description('make an address that opens a file or folder for anyone who has it')
     .argument('<path>', 'a file of the locker, or a folder with its final /')
     .option('--expires <time>', 'how long it works: 12h, 30d, or never; 7d by default', expiryIn)
     .option('--label <text>', 'a note for yourself, which `svc shares` shows')
@@ -36,29 +37,31 @@ export function add(program: Command, open: Open): void {
     })
 }
 
-const ABOUT = `Anyone with the address sees the name, opens a preview, downloads, and gets proof of the content.
+const ABOUT = `Anyone with the address can see the name and a preview, download it, and get proof of its content.
 It does not reveal the receipt or other files. \`svc shares\` lists shares and when each was last
 used; \`svc shares end\` ends one. Times below an hour make a temporary link, as \`svc url\` does.`
 
 async function share(session: Session, path: string, { expires, label, qr }: ShareOptions): Promise<void> {
   const { output, host } = session
+  const { signal } = host
   const locker = await session.locker()
   const client = await session.lockerClient(locker)
   const options = {
     ...(expires !== undefined && { hours: expires === Infinity ? null : expires / HOUR }),
     ...(label !== undefined && { label }),
-    signal: host.signal,
+    signal,
   }
-  const made = await client.share(locker, path, options).catch((error: unknown) => {
+  const made = await client.share(locker, path, options).catch(async (error: unknown) => {
     if (!isGatewayError(error, 'FILE_NOT_FOUND')) throw error
-    throw new Failure(`the locker has no ${path}`, '`svc ls` lists its files; a folder ends with /')
+    await rejectFolder({ client, locker, signal }, path, (folder) => `\`svc share ${folder}\` shares all its files`)
+    throw new Failure(`the locker has no ${path}`, '`svc ls` lists its files')
   })
   const { url } = made
   output.result({ filename: path, ...made, expires_in_sec: secondsOf(made) }, () => shown(url))
   if (qr) output.note(`\n${(await import('../output/qr.ts')).qrText(url)}\n`)
   const until = made.expires_at === null ? 'does not expire' : `works until ${timeText(made.expires_at)}`
-  output.note(`It ${until}; \`svc shares end ${made.id}\` ends it earlier.`)
-  noteEncrypted(output, path)
+  output.note(`It ${until}; \`svc shares end ${made.id}${session.lockerOption}\` ends it earlier.`)
+  warnIfEncrypted(output, path)
 }
 
 function secondsOf({ created_at, expires_at }: Share): number | null {

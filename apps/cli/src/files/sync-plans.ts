@@ -59,7 +59,7 @@ export async function uploadPlan(
   const client = await session.lockerClient(locker)
   const isExcluded = await excluderOf(options, folder)
   const stored = await listed(client, locker, [], host.signal)
-  const isKept = keeper(leftOut, isExcluded)
+  const isKept = keepFilter(leftOut, isExcluded)
   const isThere = (name: string) => name.startsWith(prefix) && !isKept(name.slice(prefix.length))
   const there = options.delete ? [...stored.keys()].filter(isThere) : []
   const names = new Set(files.map(({ name }) => name))
@@ -140,8 +140,8 @@ function titleOf({ name, locker_id }: NamedLocker, prefix: string): string {
   return `${name ?? locker_id}${prefix === '' ? '' : `:${prefix}`}`
 }
 
-/** Files that were left out of the source, or would be, stay unchanged in the target. */
-export function keeper(leftOut: readonly { name: string; leftOut: string }[], isExcluded: IsExcluded) {
+/** Matches the files of the target that stay unchanged: those that are left out of the source, or would be. */
+export function keepFilter(leftOut: readonly { name: string; leftOut: string }[], isExcluded: IsExcluded) {
   const names = new Set(leftOut.flatMap(({ name, leftOut: why }) => (why === 'an empty folder' ? [] : [name])))
   return (name: string) => {
     if (isExcluded(name)) return true
@@ -166,7 +166,7 @@ async function filesOnDisk(
     if ('leftOut' in found) leftOut.push(found)
     else files.push(found.name)
   }
-  const isKept = keeper(leftOut, isExcluded)
+  const isKept = keepFilter(leftOut, isExcluded)
   const isGood = (name: string) => filenameProblem(name, DEFAULT_SYSTEM_PREFIX) === null
   return files.filter((name) => !isKept(name) && isGood(name) && isGood(prefix + name))
 }

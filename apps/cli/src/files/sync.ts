@@ -27,9 +27,9 @@ export function add(program: Command, open: Open): void {
     .addHelpText(
       'after',
       `
-  $ svc sync ./photos :              upload what is new or different
-  $ svc sync ./photos :2026 --delete the same into a folder, and remove there what is gone here
-  $ svc sync photos: ./photos        download the locker that is called photos
+  $ svc sync ./photos :                upload what is new or different
+  $ svc sync ./photos :2026 --delete   the same into a folder, and delete what ./photos lacks
+  $ svc sync photos: ./photos          download the locker that is called photos
 
 Files are compared by size and hash, never by time; files that differ are replaced. Patterns are
 those of .gitignore, also in a file .svcignore in the folder on disk. What is left out is neither

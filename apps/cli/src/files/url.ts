@@ -8,6 +8,7 @@ import { durationText } from '../output/quantities.ts'
 import { shown } from '../output/shown.ts'
 import type { Open, Session } from '../session.ts'
 import type { NamedLocker } from '../setup/known-lockers.ts'
+import { rejectFolder } from './folder-error.ts'
 
 interface UrlOptions {
   /** Minutes. */
@@ -19,7 +20,7 @@ interface UrlOptions {
 export function add(program: Command, open: Open): void {
   program
     .command('url')
-    .description('make a temporary link that gives a file to anyone who has it, for at most a day')
+    .description('make a temporary link that opens a file for anyone who has it, for at most a day')
     .argument('<name>', 'a file of the locker')
     .option('--ttl <minutes>', 'how long it works: 1 to 1440; 30 by default', minutes)
     .option('--public', 'use the public link, which opens every file of the locker until it is rotated or closed')
@@ -42,10 +43,10 @@ export async function printUrl(session: Session, filename: string, options: UrlO
   output.result({ filename, url, expires_in_sec }, () => shown(url))
   if (options.qr) output.note(`\n${(await import('../output/qr.ts')).qrText(url)}\n`)
   output.note(about)
-  noteEncrypted(output, filename)
+  warnIfEncrypted(output, filename)
 }
 
-export function noteEncrypted(output: Output, filename: string): void {
+export function warnIfEncrypted(output: Output, filename: string): void {
   if (filename.endsWith(ENCRYPTED_ENDING)) output.note('The file is encrypted: readers also need the key.')
 }
 
@@ -80,10 +81,13 @@ async function byShortUrl(
   const client = await session.lockerClient(locker)
   const body = { filenames: [filename], ...(ttl !== undefined && { ttl_min: ttl }) }
   const params = { locker_id: locker.locker_id }
-  const { urls, urls_expire_in_sec } = (await client.call(fileUrls, { params, body, signal: session.host.signal })).body
+  const { signal } = session.host
+  const { urls, urls_expire_in_sec } = (await client.call(fileUrls, { params, body, signal })).body
   const [found] = urls
-  if (!found)
+  if (!found) {
+    await rejectFolder({ client, locker, signal }, filename, (folder) => `\`svc share ${folder}\` shares all its files`)
     throw new Failure(`the locker has no ${filename}, or its upload is not finished`, '`svc ls` lists its files')
+  }
   const about = `It works for ${durationText(urls_expire_in_sec)}.`
   return { url: found.download_url, expires_in_sec: urls_expire_in_sec, about }
 }

@@ -1,15 +1,15 @@
 // The errors of tool calls. `Failure` and similar classes are for the command itself.
 
-import type { CodeHere } from './explain/topics.ts'
+import type { ServerCode } from './explain/topics.ts'
 
 /** The server refuses a call. `hint` is the next step; by default, the one that `explain` gives for the code. */
 export class Refusal extends Error {
   override name = 'Refusal'
   /** Read by programs. */
-  readonly code: CodeHere
+  readonly code: ServerCode
   readonly hint: string | null
 
-  constructor(code: CodeHere, message: string, hint: string | null = null) {
+  constructor(code: ServerCode, message: string, hint: string | null = null) {
     super(message)
     this.code = code
     this.hint = hint

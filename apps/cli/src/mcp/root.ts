@@ -22,7 +22,7 @@ export interface Root {
 
 export async function openRoot({ root, home, secrets }: Pick<Settings, 'root' | 'home' | 'secrets'>): Promise<Root> {
   const folder = await realRoot(root.folder)
-  if (root.isImplied && (await holdsHome(folder, home))) return noRoot(folder)
+  if (root.isImplied && (await containsHome(folder, home))) return noRoot(folder)
 
   /** Resolves a path; throws if it may not be read. */
   async function real(path: string): Promise<string> {
@@ -87,7 +87,7 @@ function badRoot(folder: string, why: string): Misuse {
 }
 
 /** Whether a folder is `/`, the home folder or a parent of it. Many clients start their servers in one of these. */
-async function holdsHome(folder: string, home: string | null): Promise<boolean> {
+async function containsHome(folder: string, home: string | null): Promise<boolean> {
   if (folder === dirname(folder)) return true
   return home !== null && isBelow(await realpath(home).catch(() => home), folder)
 }

@@ -13,13 +13,13 @@ import type { Key } from '../setup/wallet.ts'
 export async function approvePayment(
   { output, confirm, isYes }: Session,
   key: Key,
-  { leg, fee, isLocal }: Asked,
+  { leg, fee, isLocal }: RequestedPayment,
   [goods, what]: readonly [goods: string, what: string],
   limit: PriceLimit,
 ): Promise<boolean> {
   requireWithin(leg, limit)
   if (isYes) requireUsualFee(leg, fee)
-  const amount = shown(askedAmount(leg))
+  const amount = shown(requestedAmount(leg))
   output.note(
     pairs([
       [goods, shown(what)],
@@ -47,7 +47,7 @@ function requireUsualFee({ network: paidOn }: PaymentLeg, fee: NetworkFee | null
 }
 
 /** The payment that the wallet is asked for, and the network fee for it. */
-interface Asked {
+interface RequestedPayment {
   leg: PaymentLeg
   fee: NetworkFee | null
   /** Whether the seller runs on local chains. */
@@ -68,11 +68,11 @@ export function requireAsset({ asset, max }: PriceLimit): void {
 
 export function requireWithin(leg: PaymentLeg, { max }: PriceLimit): void {
   if (max === undefined || BigInt(leg.amount) <= (atomicAmount(max, leg.extra.decimals) ?? 0n)) return
-  throw new Failure(`${shown(askedAmount(leg))} is more than --max ${max}`)
+  throw new Failure(`${shown(requestedAmount(leg))} is more than --max ${max}`)
 }
 
 /** The amount of a leg. The client has already rejected legs that use the name of a known asset for another token. */
-export function askedAmount(leg: PaymentLeg): string {
+export function requestedAmount(leg: PaymentLeg): string {
   const { asset, amount, extra } = leg
   const text = `${amountText(BigInt(amount), extra.decimals)} ${extra.name}`
   return knownAsset(leg) ? text : `${text} (the token ${asset})`

@@ -16,9 +16,9 @@ import { paidPairs } from '../output/texts.ts'
 import type { Session } from '../session.ts'
 import { knownLockers, named, rememberLocker } from '../setup/known-lockers.ts'
 import { isOnLocalChains } from '../setup/read-once.ts'
-import { askedAmount, requireAsset, requireWithin } from './approve-payment.ts'
+import { requestedAmount, requireAsset, requireWithin } from './approve-payment.ts'
 import { type BuyOptions, orderText, requireProvisionable } from './order.ts'
-import { type AskedPayment, type PhonePurchase, phonePurchase, resumeCommand } from './phone-purchase.ts'
+import { type PhonePurchase, phonePurchase, type RequestedPayment, resumeCommand } from './phone-purchase.ts'
 
 export async function buyByPhone(session: Session, options: BuyOptions): Promise<void> {
   const { output, folder, gateway, host } = session
@@ -103,7 +103,7 @@ async function askForPayment(
     throw new Failure('another process started the same purchase at the same moment')
   output.note(
     pairs([
-      ['pay', shown(askedAmount(payment.leg))],
+      ['pay', shown(requestedAmount(payment.leg))],
       ['to', shown(payment.leg.payTo)],
       ['on', networkTitle(payment.leg.network)],
       ['until', shown(payment.expires_at)],
@@ -116,7 +116,7 @@ async function askForPayment(
   return waitFor(session, client, asked, options)
 }
 
-async function newPayment(session: Session, client: Client, options: BuyOptions): Promise<AskedPayment> {
+async function newPayment(session: Session, client: Client, options: BuyOptions): Promise<RequestedPayment> {
   const { units, provider, asset } = options
   const quote = await client.quote({ units, ...(provider && { provider }) }, { signal: session.host.signal })
   const legs = quote.accepts.filter(({ extra }) => asset === undefined || extra.name === asset)
@@ -148,7 +148,7 @@ const GRACE_MS = 60_000
 async function waitFor(
   session: Session,
   client: Client,
-  asked: readonly AskedPayment[],
+  asked: readonly RequestedPayment[],
   options: BuyOptions,
 ): Promise<SignedReceipt> {
   const { output, host } = session
@@ -167,7 +167,7 @@ async function waitFor(
 }
 
 /** Lets the gateway issue the receipt even if this command stops. If the request fails, the payment is still found. */
-async function askToWatch(client: Client, { leg }: AskedPayment, signal: AbortSignal): Promise<void> {
+async function askToWatch(client: Client, { leg }: RequestedPayment, signal: AbortSignal): Promise<void> {
   try {
     await client.call(watchPayment, { body: { pay_req_id: leg.extra.pay_req_id }, signal })
   } catch (error) {
@@ -183,7 +183,7 @@ const NOT_PAYABLE = ['quote_expired', 'pay_req_not_found'] as const
 async function lookFor(
   session: Session,
   client: Client,
-  asked: readonly AskedPayment[],
+  asked: readonly RequestedPayment[],
   { units }: BuyOptions,
 ): Promise<SignedReceipt | null> {
   const { signal } = session.host

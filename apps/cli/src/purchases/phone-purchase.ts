@@ -4,7 +4,7 @@ import type { PaymentLeg } from '@svc/api/quote'
 import { type Journal, type JournalEntry, journalEntry } from '@svc/sdk'
 
 /** The data that finds a payment after an interruption. */
-export interface AskedPayment {
+export interface RequestedPayment {
   leg: PaymentLeg
   /** The content of the QR code. */
   url: string
@@ -15,7 +15,7 @@ export interface PhonePurchase {
   /** The order as on a command line. */
   order: string
   /** All requested payments, oldest first: each of them may have been made. */
-  asked: AskedPayment[]
+  asked: RequestedPayment[]
 }
 
 /** The unfinished purchase with this name, or with this order if it has no name. */

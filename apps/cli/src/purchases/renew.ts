@@ -30,8 +30,8 @@ export function add(program: Command, open: Open): void {
     .addHelpText(
       'after',
       `
-The purchased terms are added to what is left: the same size begins where the paid
-time ends, a larger one makes the locker larger at once. Its receipt, links and statements stay.
+The purchased terms are added to what is left: the same size extends the paid time, and a larger
+size takes effect immediately. The receipt, links and statements of the locker stay.
 After any error, run the same command again: it resumes the purchase and never pays twice.`,
     )
     .action(async (locker: string | undefined, options: RenewOptions, command: Command) =>

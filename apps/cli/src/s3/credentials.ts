@@ -19,7 +19,7 @@ export interface CredentialOptions {
   format?: (typeof FORMATS)[number]
 }
 
-export async function giveCredentials(session: Session, options: CredentialOptions): Promise<void> {
+export async function printCredentials(session: Session, options: CredentialOptions): Promise<void> {
   const { output, host } = session
   const { ttl, readOnly, prefix, all } = options
   const locker = all ? null : await session.locker()

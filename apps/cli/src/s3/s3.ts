@@ -1,7 +1,7 @@
 import { MAX_S3_CREDENTIAL_MINUTES, MAX_S3_KEY_DAYS } from '@svc/api/s3-credentials'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Open } from '../session.ts'
-import { type CredentialOptions, FORMATS, giveCredentials } from './credentials.ts'
+import { type CredentialOptions, FORMATS, printCredentials } from './credentials.ts'
 import { type KeyOptions, listKeys, type NewKeyOptions, newKey, revokeKey } from './keys.ts'
 
 const DEFAULT_DAYS = 90
@@ -21,7 +21,7 @@ export function add(program: Command, open: Open): void {
     .addOption(
       new Option('--format <form>', 'env: for a shell; json; process: for credential_process of aws').choices(FORMATS),
     )
-    .action(async (options: CredentialOptions, command: Command) => giveCredentials(await open(command), options))
+    .action(async (options: CredentialOptions, command: Command) => printCredentials(await open(command), options))
 
   const keys = s3.command('keys').description('keys for clients that cannot ask for new credentials; owner only')
   keys

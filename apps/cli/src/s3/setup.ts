@@ -64,7 +64,7 @@ function awsList({ endpoint, bucket, prefix }: Connection): string {
 }
 
 function boto3List({ endpoint, bucket, prefix }: Connection): string {
-  // JSON text is a literal of Python, too.
+  // A JSON string is also a valid Python literal.
   const client = `client('s3', endpoint_url=${JSON.stringify(endpoint)})`
   if (bucket === undefined) return `${client}.list_buckets()`
   const target = `Bucket=${JSON.stringify(bucket)}${prefix === '' ? '' : `, Prefix=${JSON.stringify(prefix)}`}`

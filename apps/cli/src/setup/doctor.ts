@@ -1,4 +1,5 @@
 import { type Discovery, discovery, type Health, health } from '@svc/api/info'
+import { INTERFACE_VERSION } from '@svc/protocol/names'
 import { MAX_CLOCK_LEAD_SECONDS } from '@svc/protocol/request-envelope'
 import { VERSION } from '@svc/protocol/version'
 import { nodeNetwork } from '@svc/sdk/node'
@@ -40,9 +41,9 @@ async function examine(session: Session): Promise<void> {
   const index = await examineGateway(session, findings)
   if (index) findings.push(await examineKeys(session))
   findings.push(...(await examineWallets(session, index)))
-  const isWell = findings.every(({ state }) => state !== 'failed')
-  output.result({ ok: isWell, findings }, () => findings.map((finding) => line(session, finding)).join('\n'))
-  if (!isWell) throw new Failure('not everything is ready', 'see the lines marked with ✗')
+  const isReady = findings.every(({ state }) => state !== 'failed')
+  output.result({ ok: isReady, findings }, () => findings.map((finding) => line(session, finding)).join('\n'))
+  if (!isReady) throw new Failure('not everything is ready', 'see the lines marked with ✗')
 }
 
 function line({ output: { style } }: Session, { check, state, text, next }: Finding): string {
@@ -81,13 +82,12 @@ function healthFinding(gateway: string, { status, checks, providers, warnings = 
 }
 
 function versionFinding({ version }: Health): Finding {
-  const [ours, theirs] = [VERSION, version].map((text) => text.split('.')[0])
-  if (ours === theirs) return ok('versions', `svc ${VERSION}, gateway ${version}`)
-  return warning(
-    'versions',
-    `svc ${VERSION}, gateway ${version}`,
-    'install a version of svc with the same major number',
-  )
+  if (version === INTERFACE_VERSION)
+    return ok('versions', `svc and the gateway use version ${version} of the interface`)
+  const text = `the gateway uses version ${shown(version)} of the interface, and svc ${INTERFACE_VERSION}`
+  const [theirs, ours] = [version, INTERFACE_VERSION].map((one) => one.split('.')[0])
+  if (theirs === ours) return ok('versions', text)
+  return warning('versions', text, 'install a version of svc for that interface')
 }
 
 function clockFinding(ahead: number): Finding {

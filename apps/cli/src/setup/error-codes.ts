@@ -9,7 +9,7 @@ export function add(program: Command, open: Open): void {
   program
     .command('errors')
     .description('what an error code means and what to do next; makes no request')
-    .argument('[code]', 'as in `error` of an answer, in any case: quote_expired', codeNamed)
+    .argument('[code]', 'the `error` of an answer, in upper or lower case: quote_expired', codeNamed)
     .action(async (code: ErrorCode | undefined, _: object, command: Command) => {
       const { output } = await open(command)
       if (code === undefined) output.result({ errors: CODES.map(explained) }, listText)

@@ -41,7 +41,7 @@ export function add(program: Command, open: Open): void {
     .action(async (wanted: string, _: object, command: Command) => create(await openHome(command), wanted))
   profile
     .command('use')
-    .description('use a profile in all later commands; --profile and SVC_PROFILE override it for one')
+    .description('use a profile in all later commands; --profile and SVC_PROFILE override it for one command')
     .addArgument(name())
     .action(async (wanted: string, _: object, command: Command) => use(await openHome(command), wanted))
   profile

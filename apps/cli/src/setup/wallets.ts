@@ -32,7 +32,7 @@ interface ImportOptions extends NewOptions {
 }
 
 export function add(program: Command, open: Open): void {
-  const wallet = program.command('wallet').description('the keys that pay and own')
+  const wallet = program.command('wallet').description('the keys that pay for lockers and own them')
   wallet
     .command('show', { isDefault: true })
     .description('show addresses and balances, like `svc wallet` without a subcommand')

@@ -45,7 +45,7 @@ describe('keys', () => {
   const audience = () => home.testbed.proxy.url
   const statement = () => statementSigner(home.testbed.gateway.context)
 
-  it('ADD-37 that a pinned key endorsed are trusted, with one warning; other keys are rejected', async () => {
+  it('ADD-37 are trusted if a pinned key endorsed them, with one warning, and rejected otherwise', async () => {
     const own = await newHome()
     await own.ok('keys', 'pin', toHex(statement().publicKey))
     const show = (seed: number, by = statement()) => {

@@ -176,7 +176,7 @@ describe('the first line of svc verify', () => {
     expect(await verify([file, '--keys', file])).toMatchObject(exits(2, 'schema is not'))
   })
 
-  it('CLI-04 EVID-11 covers several bundles at once', async () => {
+  it('CLI-04 EVID-11 covers several bundles together', async () => {
     const lineOf = async (what: string) => {
       const { files, given } = CHAINS.find((chain) => chain.what === what)!
       return firstLine(await verify([...files.map(pack), ...(await optionsFor(given))]))
@@ -229,7 +229,7 @@ describe('svc verify', () => {
     expect(stdout).toMatch(/^✓ signature_valid$/m)
     expect(stdout).toMatch(/^✓ key_pinned$/m)
     expect(stdout).toMatch(/^– files_match +not checked: no files were given$/m)
-    expect(stdout).toMatch(/^– anchor_finalized +not checked: no node was asked$/m)
+    expect(stdout).toMatch(/^– anchor_tx_succeeded, .*, anchor_finalized, \w+ +not checked: no node was asked$/m)
     expect(stdout).toContain(`signed by  ${statementKey}, pinned`)
     expect(stdout).toContain('trusted    given by --keys')
   })
@@ -299,7 +299,7 @@ describe('svc verify', () => {
     expect(await countsWith(...excluded)).toMatchObject({ extra: 1 })
   })
 
-  it('CLI-02 skips system files of the folder, and says how many', async () => {
+  it('CLI-02 skips system files of the folder, and reports how many', async () => {
     const { files } = CASES.find(({ given, file }) => file === 'v2.json' && given.files)!.given
     const folder = await home.write('system', { ...files, '.DS_Store': '', 'sub/._x': '' })
     const { stdout, stderr, exitCode } = await verify([pack('v2.json'), '--dir', folder])
@@ -324,10 +324,15 @@ describe('svc verify', () => {
       verify([pack(file), '--keys', `${pinned_keys}`, '--find', ...found])
 
     it('shows the names under which files of any name are listed', async () => {
-      const folder = await home.write('find', { renamed: content, other: 'other' })
+      const folder = await home.write('find', { renamed: content, again: content, other: 'other' })
       const found = await find('v2.json', join(folder, 'renamed'))
-      expect(found).toMatchObject({ exitCode: 0, stdout: includes(/^VERIFIED: [^\n]*\n\n✓ \S*renamed is listed as /) })
+      expect(found).toMatchObject({
+        exitCode: 0,
+        stdout: includes(/^VERIFIED: \S*renamed is listed as [^\n]*, signed by [^\n]*\n\n✓ \S*renamed is listed as /),
+      })
       expect(found.stdout).toContain(name)
+      const both = await find('v2.json', join(folder, 'renamed'), join(folder, 'again'))
+      expect(both.stdout).toMatch(/^VERIFIED: 2 files are listed, signed by /)
       const missing = await find('v2.json', join(folder, 'renamed'), join(folder, 'other'))
       expect(missing).toMatchObject(exits(3, 'other is not listed'))
       expect(missing.stdout).toMatch(/^FAILED: \S*other is not listed\n\n✓ [^\n]*\n✗ \S*other is not listed\n/)
@@ -351,9 +356,20 @@ describe('svc verify', () => {
   describe('--report', () => {
     const reportOf = async (...args: string[]) => {
       const file = home.path('report.html')
-      const { exitCode } = await verify([...args, '--report', file])
-      return { exitCode, report: await readFile(file, 'utf8') }
+      const { exitCode, stderr } = await verify([...args, '--report', file])
+      return { exitCode, stderr, report: await readFile(file, 'utf8') }
     }
+
+    it('T-49 warns that a report names the receipt, unless the bundle is redacted', async () => {
+      const { stderr, report } = await reportOf(pack('v2.json'))
+      expect(report).toMatch(/rcpt_/)
+      expect(stderr).toContain('It names the receipt, which opens every file while the public link is open.')
+      const redacted = await reportOf(pack('redacted-chosen.json'))
+      expect([redacted.report, redacted.stderr]).toEqual([
+        expect.not.stringContaining('rcpt_'),
+        expect.not.stringContaining('names the receipt'),
+      ])
+    })
 
     it('writes the verdict, the statement, the keys, the transaction and the facts', async () => {
       const { given } = CASES.find(({ file }) => file === 'redacted-anchored.json')!
@@ -369,7 +385,7 @@ describe('svc verify', () => {
     })
 
     it.each(['v2-hostile-names.json', 'redacted-chosen.json', 'v1.json', 'redacted-twice.json', 'anchor-memo.json'])(
-      'of %s has no scripts, no links and no unescaped text',
+      'the report on %s has no scripts, no links and no unescaped text',
       async (file) => {
         const hostile = `<img src=x onerror="alert(1)">'&`
         const folder = await home.write('hostile', { [hostile]: '' })

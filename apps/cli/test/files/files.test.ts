@@ -88,7 +88,7 @@ describe('collecting files to upload', () => {
     expect(await namesOf([join(folder, 'b.txt')], { as: 'c.txt', to: 'x' })).toEqual(['x/c.txt'])
   })
 
-  it('fails for the whole set if the gateway would reject any name', async () => {
+  it('fails for all files if the gateway would reject any of their names', async () => {
     await files('ok', '.hidden', 'a:b', 'c\\d')
     await expect(collect([folder], {})).rejects.toMatchObject({
       name: 'UsageError',
@@ -102,7 +102,7 @@ describe('collecting files to upload', () => {
     await files('a/x', 'b/x')
     await expect(collect([join(folder, 'a'), join(folder, 'b')], {})).rejects.toThrow('would be the name of both')
     await expect(collect([join(folder, 'c')], {})).rejects.toThrow('does not exist')
-    await expect(collect([folder], { as: 'y' })).rejects.toThrow('--as names one file')
+    await expect(collect([folder], { as: 'y' })).rejects.toThrow('--as needs exactly one file')
   })
 })
 

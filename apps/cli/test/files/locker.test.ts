@@ -140,7 +140,7 @@ describe('put, ls, get', () => {
       })
   })
 
-  it('get -o is a file if one file is asked for, and a folder otherwise', async () => {
+  it('get -o is a file if a single file is named, and a folder otherwise', async () => {
     const get = (...args: string[]) => home.svc(['get', ...args])
     const copy = path('new', '.copy')
     expect(await get('a.txt', '-o', copy)).toMatchObject({ exitCode: 0, stdout: `✓ a.txt → ${copy}\n` })
@@ -199,9 +199,10 @@ describe('url, share and link', () => {
     const lasting = (await ok('url', 'sub/ü b.md', '--public')).stdout.trim()
     expect(await (await fetch(lasting)).text()).toBe('# b')
     expect(await home.svc(['url', 'nothing'])).toMatchObject({ exitCode: 1 })
+    expect(await home.svc(['url', 'sub'])).toMatchObject(exits(1, 'svc share sub/'))
   })
 
-  it('SHORT-01 share makes a temporary URL for times below an hour, also as a QR code', async () => {
+  it('SHORT-01 share makes a temporary link for times below an hour, also as a QR code', async () => {
     const shown = await ok('share', 'a.txt', '--expires', '45m', '--qr')
     expect(shown.stderr).toMatch(/[▀▄█]{20}.*It works for 45 minutes/s)
     expect((await ok('share', 'a.txt', '--public')).stdout).toContain('/a.txt')

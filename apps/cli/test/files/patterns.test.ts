@@ -28,12 +28,12 @@ describe('a pattern of names', () => {
     expect(others.filter(isMatch)).toEqual([])
   })
 
-  it('that is negated re-includes earlier matches, unless their folder is excluded', () => {
+  it('re-includes earlier matches if it is negated, unless their folder is excluded', () => {
     const isMatch = matcher(['*.log', '!keep.log', 'build/', '!build/keep.log'])
     expect(['a.log', 'keep.log', 'x/keep.log', 'build/keep.log'].map(isMatch)).toEqual([true, false, false, true])
   })
 
-  it('that cannot be read is a usage error', () => {
+  it('is a usage error if it cannot be parsed', () => {
     expect(() => matcher(['[z-a]'])).toThrow('not a pattern')
   })
 

@@ -29,7 +29,7 @@ describe('svc share', () => {
     const { files } = (await (await fetch(made.url)).json()) as { files: { filename: string }[] }
     expect(files.map(({ filename }) => filename)).toEqual(['b.txt', 'c.txt'])
     expect(await share('sub/', '--expires', '30d')).toMatchObject({ expires_in_sec: 30 * 86_400 })
-    expect(await home.svc(['share', 'sub'])).toMatchObject(exits(1, 'a folder ends with'))
+    expect(await home.svc(['share', 'sub'])).toMatchObject(exits(1, 'svc share sub/'))
     expect(await home.svc(['share', 'a.txt', '--public', '--label', 'x'])).toMatchObject({ exitCode: 2 })
   })
 })
@@ -59,6 +59,23 @@ describe('svc access', () => {
     const command = new RegExp(`^share +a\\.txt .* svc (shares end ${id})$`, 'm').exec(stdout)?.[1]?.split(' ')
     await home.ok(...(command ?? []))
     expect(await listed()).not.toContain(id)
+  })
+
+  it('ADD-62 the commands work as they are shown, for keys of all lockers and with several lockers', async () => {
+    await home.ok('s3', 'keys', 'new', 'laptop', '--all')
+    await home.ok('s3', 'keys', 'new', 'backup')
+    const other = `rcpt_${'0'.repeat(32)}`
+    await home.ok('lockers', 'add', other, '--name', 'other')
+    const { id } = await share('a.txt', '-l', 'photos')
+    const { stderr } = await home.ok('share', 'a.txt', '-l', 'photos')
+    expect(stderr).toMatch(/`svc shares end [\w-]{22} -l photos` ends it earlier/)
+    const { stdout } = await home.ok('access', '-l', 'photos')
+    const commands = [...stdout.matchAll(/^(?:share|S3 key) .* svc (.+)$/gm)].map(([, words = '']) => words.split(' '))
+    expect(commands.map((words) => words.join(' '))).toContain(`shares end ${id} -l photos`)
+    for (const command of commands) await home.ok(...command)
+    const { access } = await home.json<AccessList>('access', '-l', 'photos')
+    expect(access.map(({ kind }) => kind)).toEqual(['public_link'])
+    await home.ok('lockers', 'rm', other)
   })
 
   it('T-36 revoke ends the shares of the locker', async () => {

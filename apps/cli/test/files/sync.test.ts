@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { Interrupted } from '../../src/errors.ts'
 import { planRenames } from '../../src/files/mv.ts'
-import { keeper } from '../../src/files/sync-plans.ts'
+import { keepFilter } from '../../src/files/sync-plans.ts'
 import { run } from '../../src/run.ts'
 import { exits, includes, jsonLines, testHost } from '../host.ts'
 import { useLockerHome } from '../locker.ts'
@@ -55,7 +55,7 @@ describe('svc sync to the locker', () => {
     expect(proxy.seen.map(({ method }) => method)).toEqual(['GET'])
   })
 
-  it('ADD-23 skips system files and what .svcignore lists, both ways, and says how many', async () => {
+  it('ADD-23 skips system files and what .svcignore lists, both ways, and reports how many', async () => {
     await write({ a: '1', 'b.tmp': '2', '.DS_Store': '', 'sub/._c': '', 'sub/c': '3', '.svcignore': '*.tmp\n' })
     const { stderr } = await ok('sync', work(), ':')
     expect(stderr).toContain('2 system files skipped (.DS_Store, Thumbs.db, desktop.ini, ._*)')
@@ -220,7 +220,7 @@ describe('svc sync from the locker', () => {
 
 it('ADD-23 left-out names are kept with everything below them, even 100,000 of them', () => {
   const all = Array.from({ length: 100_000 }, (_, i) => ({ name: `left/${i}`, leftOut: 'a symbolic link' }))
-  const isKept = keeper([...all, { name: 'empty/', leftOut: 'an empty folder' }], (name) => name.endsWith('.tmp'))
+  const isKept = keepFilter([...all, { name: 'empty/', leftOut: 'an empty folder' }], (name) => name.endsWith('.tmp'))
   expect(['left/7', 'left/7/x/y', 'x.tmp'].filter(isKept)).toHaveLength(3)
   expect(['left', 'left/x', 'left/7x', 'x/left/7', 'empty/a'].filter(isKept)).toEqual([])
   expect(all.filter((_, i) => isKept(`other/${i}`))).toEqual([])
@@ -274,7 +274,7 @@ describe('svc mv', () => {
     [['d'], 'f', { 'd/x': 'f/d/x', 'd/y/z': 'f/d/y/z' }],
     [['a', 'd/y'], 'new', { a: 'new/a', 'd/y/z': 'new/y/z' }],
     [['d/'], 'a/b', { 'd/x': 'a/b/x', 'd/y/z': 'a/b/y/z' }],
-  ])('%j to %j', (sources, target, expected) => {
+  ])('moves %j to %j', (sources, target, expected) => {
     const renames = planRenames(ENTRIES, sources, target)
     expect(Object.fromEntries(renames.map(({ filename, newFilename }) => [filename, newFilename]))).toEqual(expected)
   })
@@ -283,7 +283,7 @@ describe('svc mv', () => {
     [['d'], 'd/e'],
     [['a'], 'a'],
     [['f/1', 'g/1'], 'x'],
-  ])('%j to %j is rejected', (sources, target) => {
+  ])('rejects a move of %j to %j', (sources, target) => {
     expect(() => planRenames(ENTRIES, sources, target)).toThrow(/the same folder|both/)
   })
 })
@@ -293,7 +293,7 @@ describe('an interrupted download', { tags: ['nightly'] }, () => {
   const READ = /^\/f\//
   const inOut = () => readdir(work('out'))
   const ENDED = '999999999.part'
-  /** The partial download; its name says that the process still runs. */
+  /** The partial download; by its name, the process still runs. */
   let part: string
 
   beforeEach(async () => {
@@ -335,7 +335,7 @@ describe('an interrupted download', { tags: ['nightly'] }, () => {
     expect(await inOut()).toEqual(['large.bin'])
   })
 
-  it('ADD-06 of an earlier version is removed once it is abandoned, and parts of other files stay', async () => {
+  it('ADD-06 removes the abandoned part of an earlier version of the file, and no parts of other files', async () => {
     const other = `.${'0'.repeat(32)}.${ENDED}`
     await abandon()
     await writeFile(work('out', other), '')

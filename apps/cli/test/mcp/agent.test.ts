@@ -100,7 +100,7 @@ describe('delegate', () => {
     expect(await server.call('end_delegation', { delegation_id })).toMatchObject({ receipt_id, status: 'ended' })
   })
 
-  it('T-197 of an unknown receipt leads to list_lockers', async () => {
+  it('T-197 suggests list_lockers if the receipt is unknown', async () => {
     const result = await server.ask('delegate', { receipt_id: `rcpt_${'0'.repeat(32)}` })
     expect(textOf(result)).toContain('`list_lockers`')
     expect(textOf(result)).not.toContain('`buy`')

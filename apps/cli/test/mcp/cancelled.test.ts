@@ -84,7 +84,9 @@ describe('a purchase', () => {
 })
 
 describe('an upload', () => {
-  it('that is cancelled keeps the previous file, and the same call completes it', { tags: ['nightly'] }, async () => {
+  it('keeps the previous file when it is cancelled, and the same call completes it', {
+    tags: ['nightly'],
+  }, async () => {
     const receipt_id = await shop.locker()
     const large = randomBytes(9 * 1024 * 1024)
     await writeFile(join(shop.desk.root, 'small'), 'as it was')
@@ -109,7 +111,7 @@ describe('another call', () => {
     ['get_link', { receipt_id, filename: 'x' }],
     ['attest', { receipt_id }],
     ['verify', { receipt_id }],
-  ])('of %s stops when it is cancelled', async (name, input) => {
+  ])('%s stops when it is cancelled', async (name, input) => {
     expect(await cancelAt(/v1|storage/, name, input)).toBe('cancelled')
   })
 })

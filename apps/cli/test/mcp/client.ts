@@ -153,7 +153,7 @@ export interface HttpProcess extends StartedProcess {
 /** Starts `svc-mcp --http 0` and waits until it listens. */
 export async function startHttp(env: Variables, ...args: string[]): Promise<HttpProcess> {
   const server = startProcess(MAIN, { args: ['--http', '0', ...args], env })
-  const [url] = await server.said(/(?<=listening at )\S+/)
+  const [url] = await server.waitForLine(/(?<=listening at )\S+/)
   return { ...server, url }
 }
 

@@ -54,14 +54,14 @@ describe('a path', () => {
     ['loop', 'path_unreadable'],
     ['inner', 'not_a_file'],
     ['pipe', 'not_a_file'],
-  ])('of %j is not read and fails with %s', async (path, code) => {
+  ])('%j is not read and fails with %s', async (path, code) => {
     for (const result of [await put({ path }), await server.ask('verify', { path })]) {
       expect(codeOf(result)).toBe(code)
       expect(textOf(result)).not.toContain('do not tell')
     }
   })
 
-  it('through a symbolic link is read if the target is below the root', async () => {
+  it('is read through a symbolic link if the target is below the root', async () => {
     expect((await put({ path: 'good.txt' })).structuredContent).toMatchObject({ stored: true, size_bytes: 4 })
   })
 })
@@ -82,12 +82,12 @@ describe('a locker of another owner', () => {
 })
 
 describe('a URL', () => {
-  it.each(['file:///etc/passwd', 'https://127.0.0.1/x', 'not an address'])('T-08 of %s is not fetched', async (url) => {
+  it.each(['file:///etc/passwd', 'https://127.0.0.1/x', 'not an address'])('T-08 %s is not fetched', async (url) => {
     expect(codeOf(await put({ url }))).toMatch(/bad_url|validation_error/)
     expect(codeOf(await server.ask('verify', { url }))).toBe('bad_url')
   })
 
-  it('together with a path is rejected', async () => {
+  it('is rejected if a path is given too', async () => {
     expect(codeOf(await put({ path: 'good.txt', url: 'https://example.com/' }))).toBe('bad_arguments')
   })
 })

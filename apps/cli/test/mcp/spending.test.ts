@@ -127,7 +127,7 @@ describe('the day in a default intent', () => {
 })
 
 describe('a purchase', () => {
-  it('that fails before money moves does not count against the limits', async () => {
+  it('does not count against the limits if it fails before money moves', async () => {
     const SVC_WALLET = await shop.desk.keyFile('poor.hex', randomBytes(32).toString('hex'))
     const server = await shop.start('memory', 'evm', fresh({ SVC_WALLET }))
     const result = await server.ask('buy', { units: 1 })
@@ -136,7 +136,7 @@ describe('a purchase', () => {
     expect(await server.call('purchase_status')).toMatchObject({ purchases: [] })
   })
 
-  it('that fails after money moved reports it, and the same intent resumes it without paying', async () => {
+  it('reports a failure after money moved, and the same intent resumes it without paying', async () => {
     const { proxy } = shop.market
     const server = await start()
     const gone = { status: 404, body: { error: 'pay_req_not_found', message: 'gone', request_id: 'r' } }

@@ -107,6 +107,11 @@ describe('the files of a locker', () => {
     expect(temporary).toMatchObject({ public_url: null, expires_in_sec: 86_400 })
     expect(temporary.text).toContain('opens only this file, for 1 day.')
     expect(temporary.text).not.toContain(receipt_id)
+    // The link is readable: it names the file, and not the receipt.
+    const token = Buffer.from(temporary.download_url.split('/f/')[1] ?? '', 'base64url').toString('latin1')
+    expect([token.includes(filename), token.includes(receipt_id)]).toEqual([true, false])
+    const { contents } = await server.client.readResource({ uri: 'svc://help' })
+    expect(contents[0]).toMatchObject({ text: expect.stringMatching(/`get_link` .* does not name the receipt\.$/m) })
     expect(await server.call('get_link', { receipt_id, filename, ttl_min: 5 })).toMatchObject({ expires_in_sec: 300 })
     const shared = await link(true)
     for (const url of [shared.download_url, shared.public_url])

@@ -6,7 +6,7 @@ import { ERROR_GUIDE } from '@svc/api/error-guide'
 import { ERROR_STATUS } from '@svc/api/errors'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { FACT_MEANINGS } from '../../src/mcp/explain/facts.ts'
-import { CODES_HERE } from '../../src/mcp/explain/topics.ts'
+import { SERVER_CODES } from '../../src/mcp/explain/topics.ts'
 import { codeOf, startServer, type TestServer, textOf, useDesk } from './client.ts'
 
 const desk = useDesk()
@@ -138,13 +138,13 @@ describe('the listing', () => {
 
 describe('an invalid call', () => {
   it.each(['Google Cloud Storage', 'MongoDB', 'STORJ', 'Arweave', 'Google Cloud', ' filecoin '])(
-    'is not one with the provider %s',
+    'is not a call with the provider %s',
     async (provider) => {
       expect(codeOf(await server.ask('quote', { units: 1, provider }))).toBe('no_answer')
     },
   )
 
-  it('of an unknown tool is a protocol error', async () => {
+  it('is a protocol error if the tool is unknown', async () => {
     await expect(server.ask('delete_everything')).rejects.toThrow(
       /Unknown tool: delete_everything\. There are: quote, buy, .*, end_delegation$/,
     )
@@ -164,7 +164,7 @@ describe('an invalid call', () => {
     ['put_file', { receipt_id: 'locker_0123456789ab', filename: 'x' }, /receipt_id.*`list_lockers`.*locker_/],
     ['public_link', { receipt_id, action: 'burn' }, /action must be one of rotate, close, open/],
     ['verify', { receipt_id, path: 'x' }, /one of/],
-  ])('of %s with %j names the bad argument', async (name, input, words) => {
+  ])('to %s with %j is answered with the name of the bad argument', async (name, input, words) => {
     const result = await server.ask(name, input)
     expect(codeOf(result)).toBe('bad_arguments')
     expect(textOf(result)).toMatch(words)
@@ -236,7 +236,7 @@ describe('explain', () => {
 
   it('T-197 never advises to spend: no error code and no refusal of a tool', async () => {
     const guide = Object.entries(ERROR_GUIDE).map(([code, { next }]) => [code, adviceOn(TOOL_ADVICE, code) ?? next])
-    const here = Object.entries(CODES_HERE).map(([code, { next }]) => [code, next])
+    const here = Object.entries(SERVER_CODES).map(([code, { next }]) => [code, next])
     const sources = fileURLToPath(new URL('../../src/mcp', import.meta.url))
     const refusals: string[][] = []
     for await (const file of glob('**/*.ts', { cwd: sources })) {

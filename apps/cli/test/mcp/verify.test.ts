@@ -55,7 +55,7 @@ describe('a bundle', () => {
     }
   })
 
-  it('ADD-18 that is redacted is verified from its URL, and reported with what it leaves out', async () => {
+  it('ADD-18 is verified from its URL if it is redacted, and reported with what it leaves out', async () => {
     const url = `${shop.market.proxy.url}/v1/storage/redacted-bundle?receipt_id=${receipt_id}&filename=a.txt`
     const result = await server.ask('verify', { url })
     expect(result.structuredContent).toMatchObject({
@@ -70,7 +70,7 @@ describe('a bundle', () => {
     ['sigstore', 'application/vnd.dev.sigstore.bundle.v0.3+json', 'a.txt'],
     ['dsse', 'application/vnd.dsse.envelope.v1+json', undefined],
   ])(
-    'DSSE-09 for other verifiers (%s) names no receipt, and is verified here',
+    'DSSE-09 names no receipt in the format for other verifiers (%s), and is verified here',
     async (format, media_type, filename) => {
       const made = await server.call('bundle', { receipt_id, format, ...(filename && { filename }) })
       const document = made.document as string
@@ -86,7 +86,7 @@ describe('a bundle', () => {
     },
   )
 
-  it('DSSE-09 that is too long for an envelope is verified as a stream', async () => {
+  it('DSSE-09 is verified as a stream if it is too long for an envelope', async () => {
     await write(
       'long.json',
       bundle.replace(/"files": ?\[/, (list) => list + ' '.repeat(1_100_000)),
@@ -94,7 +94,7 @@ describe('a bundle', () => {
     expect(await factsOf({ path: 'long.json' })).toMatchObject(VALID)
   })
 
-  it('that was altered fails only the affected facts, and a file that is no bundle is rejected', async () => {
+  it('fails only the affected facts if it was altered, and a file that is no bundle is rejected', async () => {
     await write('changed.json', bundle.replace('"a.txt"', '"A.txt"'))
     const { failed, verdict } = await server.call('verify', { path: 'changed.json' })
     expect([verdict, failed]).toEqual(['failed', expect.arrayContaining(['merkle_root_matches'])])
@@ -175,12 +175,12 @@ describe('a receipt', () => {
       { lie: (body) => ({ ...body, receipt_id: OTHER }) },
       { bundle_names_receipt: 'failed' },
     ],
-  ])('T-38 that %s does not pass', async (_, path, fault, expected) => {
+  ])('T-38 does not pass if it %s', async (_, path, fault, expected) => {
     shop.market.proxy.always(path, fault)
     expect(await factsOf({ receipt_id })).toMatchObject(expected)
   })
 
-  it('T-38 without a statement has no verdict, unless the receipt is false', async () => {
+  it('T-38 has no verdict while there is no statement, unless the receipt is false', async () => {
     const receipt = { receipt_id: await shop.locker() }
     const nothing = await server.ask('verify', receipt)
     expect(nothing.structuredContent).toMatchObject({ verdict: null, statement: null, failed: [] })

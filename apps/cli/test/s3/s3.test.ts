@@ -43,7 +43,7 @@ describe('svc s3 credentials', () => {
     ])
   })
 
-  it('T-95 ADD-42 without a format show how to set up clients, and no secret', async () => {
+  it('T-95 ADD-42 show how to set up clients, and no secret, unless a format is named', async () => {
     const { stdout, stderr } = await svc('credentials', '--prefix', "it's/")
     expect(stdout).not.toMatch(/SVCS|SessionToken/)
     expect(stderr).toBe('')

@@ -27,7 +27,7 @@ const KEYSTORE = {
   },
 }
 
-it('T-129 no generated input breaks the rules of key files', async () => {
+it('T-129 no made-up input breaks the rules of key files', async () => {
   const seed = new Uint8Array(32).fill(9)
   const pair = Buffer.concat([seed, ed25519Signer(seed).publicKey])
   expect(

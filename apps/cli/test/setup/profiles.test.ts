@@ -64,7 +64,7 @@ describe('a profile', () => {
     expect(await gateway()).toBe('https://first.example')
   })
 
-  it('that an option names takes precedence over variables, which may belong to another gateway and wallet', async () => {
+  it('takes precedence over variables if an option names it, because they may belong to another gateway and wallet', async () => {
     const { file } = await newWallet(home.folder, 'work.json')
     await makeWork('--wallet', file)
     const env = { SVC_GATEWAY: 'https://variable.example', SVC_EVM_KEY: `0x${'11'.repeat(32)}` }
@@ -77,7 +77,7 @@ describe('a profile', () => {
     expect(wallets).toMatchObject([{ from: file }])
   })
 
-  it('that is missing is an error, never another profile', async () => {
+  it('is never replaced by another one: a missing profile is an error', async () => {
     for (const [args, env] of [
       [['--profile', 'gone', 'whoami'], {}],
       [['whoami'], { SVC_PROFILE: 'gone' }],

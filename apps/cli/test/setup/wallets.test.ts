@@ -125,6 +125,7 @@ describe('svc doctor', () => {
     const last = await examine()
     expect([...last.values()].filter(({ state }) => state !== 'ok')).toEqual([])
     expect([...last.keys()]).toEqual(['svc', 'gateway', 'versions', 'clock', 'keys', 'wallet', 'node', 'balance'])
+    expect(last.get('versions')?.text).toBe('svc and the gateway use version 1.0.0 of the interface')
     expect((await home.svc(['doctor'])).stdout).toMatch(/^✓ svc +version/)
   })
 
@@ -134,7 +135,7 @@ describe('svc doctor', () => {
     proxy.always(/health/, { lie: (body) => ({ ...body, time: '2020-01-01T00:00:00Z', version: '9.0.0' }) })
     const lied = await examine()
     expect(lied.get('clock')).toMatchObject({ state: 'failed', next: expect.stringContaining('NTP') })
-    expect(lied.get('versions')).toMatchObject({ state: 'warning' })
+    expect(lied.get('versions')).toMatchObject({ state: 'warning', text: expect.stringContaining('9.0.0') })
     proxy.behave()
     proxy.always(/health/, { lie: (body) => ({ ...body, status: 'degraded', providers: { gcs: 'failing' } }) })
     expect((await examine()).get('gateway')).toMatchObject({ state: 'warning', text: expect.stringContaining('gcs') })

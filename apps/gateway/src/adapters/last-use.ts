@@ -11,7 +11,7 @@ export type RecordUse = (id: string) => void
 /** Does nothing when a use after `before` is recorded. */
 type WriteUse = (tx: Tx, id: string, now: number, before: number) => Promise<void>
 
-const NOTED_EVERY_SECONDS = 3600
+const RECORD_INTERVAL_SECONDS = 3600
 const CACHED = 10_000
 
 /** `what` names the credential in the log. */
@@ -21,12 +21,12 @@ export function createUseRecorder(
   write: WriteUse,
 ): RecordUse {
   const { database, continuity, log } = context
-  const notedAt = lru<string, number>(CACHED)
+  const recordedAt = lru<string, number>(CACHED)
   return (id) => {
     const now = unixNow(context)
-    const before = now - NOTED_EVERY_SECONDS
-    if ((notedAt.get(id) ?? before) > before || continuity.status().state !== 'current') return
-    notedAt.set(id, now)
+    const before = now - RECORD_INTERVAL_SECONDS
+    if ((recordedAt.get(id) ?? before) > before || continuity.status().state !== 'current') return
+    recordedAt.set(id, now)
     database
       .commit((tx) => write(tx, id, now, before))
       .catch((error: unknown) => {

@@ -26,7 +26,7 @@ export type Rates = Readonly<Record<Rate, number>>
 const RATES = Object.keys(MAX) as Rate[]
 const FORM = RATES.map((rate) => rate.replace('/', '=…/')).join(', ')
 
-/** A rate that is not given has its default. */
+/** An omitted rate has its default. */
 export function readRates(settings: SettingsReader): Rates {
   const rates = {
     ...ratesOf(settings, settings.defaultOf('RATE_LIMITS').split(',')),

@@ -1,4 +1,4 @@
-// `svc-gateway audit [--head <sequence>:<hash>]`: prints the audit log as lines of JSON, newest first, and whether it
+// `svc-gateway audit [--head <sequence>:<hash>]`: prints the audit trail as lines of JSON, newest first, and whether it
 // is intact. `--head` is a head that was saved elsewhere: it shows whether the end was cut off. Exits with 1 if the log
 // was changed.
 
@@ -20,8 +20,8 @@ export async function run(args: string[]): Promise<void> {
     const { intact, head, broken_at } = await checkChain(db, values.head ?? null)
     console.error(
       intact
-        ? `The audit log is intact. Head: ${head ?? 'none yet'}`
-        : `The audit log was changed at entry ${broken_at}.`,
+        ? `The audit trail is intact. Head: ${head ?? 'none yet'}`
+        : `The audit trail was changed at entry ${broken_at}.`,
     )
     const { location } = context.continuity
     if (location && countMissing((await compareWithJournal(db, location)).missing) > 0)

@@ -4,7 +4,7 @@ import { NETWORKS, type Network } from '@svc/api/networks'
 import { PROVIDERS, type Provider } from '@svc/api/providers'
 import { nodeName } from '@svc/payments/nodes/node-pool'
 import { GROUPS, type Variables } from '@svc/service/program/config'
-import { providerPlace } from '@svc/storage/drivers'
+import { providerLocation } from '@svc/storage/drivers'
 import { BUDGETS, spendText } from '../budgets/settings.ts'
 import type { Config, Secrets } from '../config.ts'
 import type { KeySource } from '../keys/settings.ts'
@@ -50,8 +50,8 @@ function networkText(network: Network, { payments }: Config, { rpcUrls }: Secret
   if (!chain) return 'no sales on this network'
   const nodes = (rpcUrls.get(network) ?? []).map(nodeName)
   const { treasury, quorum, finality } = chain
-  const sure = 'commitment' in finality ? finality.commitment : evmFinality(finality)
-  return `paid to ${treasury}, as ${quorum} of ${nodes.length} nodes say (${nodes.join(', ')}), when ${sure}`
+  const status = 'commitment' in finality ? finality.commitment : evmFinality(finality)
+  return `paid to ${treasury}; a payment counts once ${quorum} of ${nodes.length} nodes (${nodes.join(', ')}) report it ${status}`
 }
 
 function evmFinality({ finality, confirmations }: { finality: string; confirmations: number }): string {
@@ -145,7 +145,7 @@ function providerFacts({ config, secrets }: Read): Fact[] {
   if (sold.length === 0) return [['none', 'nothing is sold']]
   return sold.map((provider) => [
     provider,
-    drivers[provider] === 'local' ? `in ${localFolder}` : providerPlace(provider, secrets.providers),
+    drivers[provider] === 'local' ? `in ${localFolder}` : providerLocation(provider, secrets.providers),
   ])
 }
 

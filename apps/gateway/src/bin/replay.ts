@@ -11,7 +11,7 @@ import { printJson, requireReason, withOperations } from './with-operations.ts'
 
 export const USAGE = 'usage: svc-gateway replay show | replay --reason <why> [--accept] [--new-log <origin>]'
 const NEXT =
-  'Keep the files of the ended log as they are. Point LOG_STORE to an empty place, set LOG_ORIGIN if it was set, and start the gateway: docs/operations.md, "A log begins anew".'
+  'Keep the files of the ended log as they are. Point LOG_STORE to an empty folder or bucket, set LOG_ORIGIN if it was set, and start the gateway: docs/operations.md, "A log begins anew".'
 const BEHIND = 1
 
 export async function run(args: string[]): Promise<void> {

@@ -67,7 +67,7 @@ const COMMANDS: Record<string, { about: string; load: () => Promise<Command> }> 
     load: () => import('./log.ts'),
   },
   audit: {
-    about: 'print the audit log, and check that it is intact',
+    about: 'print the audit trail, and check that it is intact',
     load: () => import('./audit.ts'),
   },
 }

@@ -11,7 +11,7 @@ import { openModules } from '../wire.ts'
 
 const FAILED = 1
 
-/** The person who runs this has the database and the keys. The audit log names their account on this machine. */
+/** The person who runs this has the database and the keys. The audit trail names their account on this machine. */
 export async function withOperations(
   work: (context: Context, actor: Actor) => Promise<void>,
   { whileBehind = false, failure = FAILED } = {},
@@ -40,5 +40,5 @@ export function printJson(value: unknown): void {
 
 export function requireReason(reason: string | undefined): string {
   if (reason !== undefined && reason.trim().length >= 3) return reason
-  throw new Error('--reason needs at least 3 characters; it is stored in the audit log')
+  throw new Error('--reason needs at least 3 characters; it is stored in the audit trail')
 }

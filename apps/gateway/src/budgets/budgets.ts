@@ -67,7 +67,7 @@ export async function spend(tx: Tx, parts: Parts, spending: Spending): Promise<R
     if (today.exhausted_limit !== perDay) {
       parts.log.error(
         { budget, per_day: perDay, used: today.amount },
-        'the daily budget is used up: what it pays for waits until the next day (UTC)',
+        'the daily budget is used up: transactions that it pays for wait until the next day (UTC)',
       )
       await setExhausted(tx, today, perDay)
     }
@@ -119,12 +119,14 @@ export function dayOf(at: number): number {
 }
 
 /** Twice the longest period of a limit, for transactions that are resolved late. */
-const SPENDING_KEPT_SECONDS = 2 * DAY
-const DAYS_KEPT = 90
+const SPENDING_RETENTION_SECONDS = 2 * DAY
+const DAY_RETENTION = 90
 
 export async function forgetSpending({ database, now }: Pick<Context, 'database' | 'now'>): Promise<void> {
   const at = unixNow({ now })
-  await database.commit((tx) => deleteOld(tx, { noted_at: at - SPENDING_KEPT_SECONDS, day: dayOf(at) - DAYS_KEPT }))
+  await database.commit((tx) =>
+    deleteOld(tx, { noted_at: at - SPENDING_RETENTION_SECONDS, day: dayOf(at) - DAY_RETENTION }),
+  )
 }
 
 /** The refusal of the limit that lasts longest. */

@@ -29,6 +29,8 @@ export type AccessChange =
   | { what: 'restriction'; locker: string; restriction: 'frozen' | 'taken_down' | null; notice: string | null }
   /** Whether the statements of the locker are published one by one. */
   | { what: 'anchoring'; locker: string; anchoring: Locker['anchoring'] }
+  /** The locker was renamed. */
+  | { what: 'tags'; locker: string; tags: string[] }
   /** Keys that sign or will sign, in hex. The documents in which they endorse or revoke each other are public. */
   | { what: 'key_announced'; row: AnnouncedKeyTable }
   /** The announcement was withdrawn. */
@@ -55,6 +57,7 @@ const KINDS: Record<AccessChange['what'], true> = {
   link: true,
   restriction: true,
   anchoring: true,
+  tags: true,
   key_announced: true,
   announced_key: true,
   rotation: true,

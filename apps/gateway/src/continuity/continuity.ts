@@ -58,7 +58,9 @@ export interface Continuity {
   compareAgain(): void
   /** Throws unless the database is known to be current; waits for a comparison that is under way. */
   requireCurrent(): Promise<void>
-  /** The same without waiting, for use in a transaction: its connection may be the first to another server. */
+  /**
+   * Like `requireCurrent` without waiting, for use in a transaction: its connection may be the first to another server.
+   */
   assertCurrent(): void
   /** Whether `requireCurrent` passes. */
   isCurrent(): Promise<boolean>
@@ -82,9 +84,9 @@ export interface Continuity {
    * restores a database knows that its last seconds may be missing.
    */
   requireWritten(...ids: DocumentId[]): Promise<void>
-  /** The same for all changes of signing keys. */
+  /** Like `requireWritten`, for all changes of signing keys. */
   requireKeysWritten(): Promise<void>
-  /** The same for everything that is committed. */
+  /** Writes everything that is committed to the journal. */
   catchUp(): Promise<void>
   recordNonce(nonce: NonceTable): void
   /** Makes every change that grants or ends access. */
@@ -118,7 +120,7 @@ export function createContinuity(options: ContinuityOptions): Continuity {
   /** The last sequence of each proof that this process has signed. */
   const sequences = lru<string, number>(MAX_REMEMBERED)
   const waiting = new Set<() => void>()
-  const journaling = createJournaling({ place: journal, database, log, now: unixNow, compareAgain })
+  const journaling = createJournaling({ location: journal, database, log, now: unixNow, compareAgain })
   const gaps = createGaps({ db, journal, publications, log })
   let replica: Replica | null = null
   let missingJournals: MissingJournal[] = []

@@ -25,12 +25,13 @@ export interface Journaling {
   begin(): Recorder<Schema, DocumentId>
   /** Resolves when these are in a journal, whichever process committed them. Call it before anyone learns of them. */
   requireWritten(ids: readonly DocumentId[]): Promise<void>
-  /** The same for changes of access: all of them, or only those of signing keys. */
+  /** Like `requireWritten`, for changes of access: all of them, or only those of signing keys. */
   requireAccessWritten(of: 'all' | 'keys'): Promise<void>
   /** Writes everything that is committed but not yet written. */
   catchUp(): Promise<void>
   /**
-   * The same for documents that have pendingAtLastTick since the last tick; also records in the database how far the journal is.
+   * Writes documents that have been pending since the last tick, and records in the database how far the journal was
+   * written.
    */
   tick(): Promise<void>
   saveNonce(nonce: NonceTable): void
@@ -41,7 +42,7 @@ export interface Journaling {
 
 interface Parts {
   /** Null for no journal. */
-  place: JournalLocation | null
+  location: JournalLocation | null
   database: Database<Schema, DocumentId>
   log: Log
   /** Unix seconds. */
@@ -55,7 +56,7 @@ const MAX_CHARACTERS = 4_000_000
 /** Remembered names of documents that are in a journal, about 100 bytes each. */
 const MAX_REMEMBERED = 20_000
 
-export function createJournaling({ place, database, log, now, compareAgain }: Parts): Journaling {
+export function createJournaling({ location, database, log, now, compareAgain }: Parts): Journaling {
   const { db, commit } = database
   let journal: Journal | null = null
   let lastNonce: LastNonce | null = null
@@ -76,9 +77,9 @@ export function createJournaling({ place, database, log, now, compareAgain }: Pa
   let pendingAtLastTick = new Set<string>()
 
   async function open(history: string): Promise<string | null> {
-    if (!place) return null
-    journal ??= await openJournal({ ...place, history })
-    lastNonce ??= await openLastNonce(place.folder)
+    if (!location) return null
+    journal ??= await openJournal({ ...location, history })
+    lastNonce ??= await openLastNonce(location.folder)
     return journal.id
   }
 
@@ -90,7 +91,7 @@ export function createJournaling({ place, database, log, now, compareAgain }: Pa
 
   /** `startEpoch`: the value of `epoch` when their transaction began. A failover may have undone the transaction since. */
   async function writeCommitted(ids: readonly DocumentId[], startEpoch: number): Promise<void> {
-    if (!place || isClosed) return
+    if (!location || isClosed) return
     const found = await Promise.all(ids.map((id) => writeOnce(id, startEpoch)))
     if (found.includes(false)) throw undoneByFailover()
   }
@@ -140,6 +141,11 @@ export function createJournaling({ place, database, log, now, compareAgain }: Pa
     return isFound
   }
 
+  async function isStored(id: DocumentId): Promise<boolean> {
+    for await (const _document of readDocument(db, id)) return true
+    return false
+  }
+
   function undoneByFailover(): ServiceError {
     compareAgain()
     return commitUnchecked()
@@ -159,7 +165,7 @@ export function createJournaling({ place, database, log, now, compareAgain }: Pa
   }
 
   async function catchUp(): Promise<void> {
-    if (!place) return
+    if (!location) return
     await writePending(findPending)
     if (unsavedNonce) lastNonce?.save(unsavedNonce)
     unsavedNonce = null
@@ -201,20 +207,23 @@ export function createJournaling({ place, database, log, now, compareAgain }: Pa
     begin() {
       const startEpoch = epoch
       return async (tx, ids) => {
-        if (place) await recordPending(tx, ids)
+        if (location) await recordPending(tx, ids)
         return () => writeCommitted(ids, startEpoch)
       }
     },
     async requireWritten(ids) {
-      if (!place) return
+      if (!location) return
       const unknown = ids.filter((id) => !inJournal.get(nameOf(id)))
       if (unknown.length === 0) return
       const startEpoch = epoch
       await writePending(() => pendingAmong(db, unknown))
-      if (startEpoch === epoch) for (const id of unknown) inJournal.set(nameOf(id), true)
+      // The caller may have read them from a server that is gone.
+      if (epoch > 0) for (const id of unknown) if (!(await isStored(id))) throw undoneByFailover()
+      if (startEpoch !== epoch) throw undoneByFailover()
+      for (const id of unknown) inJournal.set(nameOf(id), true)
     },
     async requireAccessWritten(of) {
-      if (!place) return
+      if (!location) return
       await writePending(async () => {
         const pending = await pendingAccess(db)
         const shown = of === 'all' ? pending : pending.filter(({ revoked }) => isKeyChange(revoked))
@@ -223,7 +232,7 @@ export function createJournaling({ place, database, log, now, compareAgain }: Pa
     },
     catchUp,
     async tick() {
-      if (!place) return
+      if (!location) return
       if (isFailing) return catchUp()
       await settle()
       const pending = await findPending()

@@ -1,5 +1,6 @@
 // Each process writes the last nonce that it accepted to a file beside the journal. The file survives a crash of the
-// process, but perhaps not a power cut. A database that lacks this nonce was set back, and may have lost others, too.
+// process; it may not survive a power cut. A database that lacks this nonce was set back, and may have lost others,
+// too.
 
 import { randomBytes } from 'node:crypto'
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs'

@@ -14,7 +14,7 @@ export const createBaseline: Change = async (db, column) => {
   await createGuardTables(db, column)
   await createQueueTables(db, column)
   const dialect = isSqlite(db) ? 'sqlite' : 'postgres'
-  const rooms = [
+  const modules = [
     keys,
     purchases,
     lockers,
@@ -27,7 +27,7 @@ export const createBaseline: Change = async (db, column) => {
     operations,
     continuity,
   ]
-  for (const statement of rooms.flatMap((room) => room(column, dialect))) await statement.execute(db)
+  for (const statement of modules.flatMap((statementsOf) => statementsOf(column, dialect))) await statement.execute(db)
 }
 
 const keys: Statements = ({ text }) => [

@@ -88,4 +88,8 @@ export const migrations: Migrations = {
     await db.schema.createIndex('shares_locker').on('shares').column('locker_id').execute()
     await db.schema.createIndex('shares_expires_at').on('shares').column('expires_at').execute()
   },
+
+  '0051-newest-lockers': async (db) => {
+    await db.schema.createIndex('lockers_newest').on('lockers').columns(['created_at', 'locker_id']).execute()
+  },
 }

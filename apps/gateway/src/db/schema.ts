@@ -458,7 +458,9 @@ export interface SettlingObjectTable {
   size_bytes: number
   /** Hex. */
   sha256: string
-  /** JSON notes stored before each step at the provider. While they are null, the delivery can be cancelled. */
+  /**
+   * The progress as JSON, recorded before each step at the provider. While it is null, the delivery can be cancelled.
+   */
   notes: string | null
   since: number
   /** When a run last worked on it. */
@@ -742,7 +744,7 @@ export interface SnapshotTable {
 export interface SnapshotChunkTable {
   /** SHA-256 of the content, hex. */
   chunk_id: string
-  /** See `attestations/snapshots/chunk-content.ts`. */
+  /** See `evidence/snapshots/chunk-content.ts`. */
   content: string
 }
 

@@ -6,7 +6,7 @@ import { ServiceError } from '@svc/service/service-error'
 import { type Context, unixNow } from '../context.ts'
 import type { Locker } from '../db/schema.ts'
 import { attest, isCurrent, openLockerOf, publishesEach } from './attest.ts'
-import { secondsToWait, takeStatement } from './budget.ts'
+import { reserveStatement, secondsToWait } from './budget.ts'
 import { emptyFileList } from './errors.ts'
 import { deletePending, findAttestation, hasConfirmedFile, insertPending } from './store.ts'
 import { verifyUrl } from './view.ts'
@@ -22,7 +22,7 @@ export async function queueAttest(context: Context, locker: Locker): Promise<Att
     if (!(await hasConfirmedFile(tx, locker_id))) throw emptyFileList()
     await insertPending(tx, { receipt_id, locker_id }, unixNow(context))
     const known = await findAttestation(tx, receipt_id)
-    if (known && !isCurrent(known, locker)) takeStatement(context, locker, known)
+    if (known && !isCurrent(known, locker)) reserveStatement(context, locker, known)
     const jobId = await context.queue.enqueue(tx, 'attest', { receipt_id }, { key: receipt_id })
     return { jobId, status: known?.status ?? 'complete' }
   })

@@ -6,7 +6,7 @@ import { findReceiptAndLocker } from '../auth/store.ts'
 import type { Context } from '../context.ts'
 import type { AttestationTable, Locker } from '../db/schema.ts'
 import { findLockerOf } from '../files/store.ts'
-import { takeStatement } from './budget.ts'
+import { reserveStatement } from './budget.ts'
 import { readLocker } from './read-locker.ts'
 import type { Attested } from './record.ts'
 import { addStatement, documentIdsOf } from './statements.ts'
@@ -43,7 +43,7 @@ export async function attest(
     if (known && isCurrent(known, locker) && known.sequence !== replacing) {
       return written(context, { record: (await findRecord(database.db, receipt_id))!, isNew: false })
     }
-    // A caller who wants a successor does not share a run that may find nothing new or that may be refused.
+    // A caller that requires a new statement does not share a run that may find nothing new or that may be refused.
     const { basis, outcome } = await attestRuns(`${receipt_id} ${replacing} ${isLimited}`, () =>
       run(context, locker, known, { replacing, publish, isLimited }),
     )
@@ -62,7 +62,7 @@ async function run(
 ): Promise<AttestRun> {
   const basis = locker.manifest_version
   // An early check, before the work. The transaction that writes the statement decides.
-  if (isLimited && known) takeStatement(context, locker, known)
+  if (isLimited && known) reserveStatement(context, locker, known)
   const snapshot = await readLocker(context, locker)
   if (snapshot instanceof ServiceError) return { basis, outcome: snapshot }
   const work = { snapshot, replacing: known?.sequence ?? null, force: replacing ?? null, publish, isLimited }

@@ -13,7 +13,7 @@ type Parts = Pick<Context, 'config' | 'now'>
 const DAY_MS = 86_400_000
 
 /** The new value of `whole_budget_at`. Throws RATE_LIMITED if no statement is left. */
-export function takeStatement(
+export function reserveStatement(
   { config, now }: Parts,
   locker: Locker,
   { whole_budget_at }: Pick<AttestationTable, 'whole_budget_at'>,

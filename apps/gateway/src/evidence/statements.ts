@@ -6,7 +6,7 @@ import { type CheckMode, draftStatement, type EvidenceEnvelope, signedStatement 
 import { MERKLE_VERSION } from '@svc/protocol/names'
 import { type Context, unixNow } from '../context.ts'
 import type { AttestationTable, Db, Locker, StatementTable, Tx } from '../db/schema.ts'
-import { takeStatement } from './budget.ts'
+import { reserveStatement } from './budget.ts'
 import { type AttestationRecord, type Attested, attestationRecord, type StatementRecord } from './record.ts'
 import type { Snapshot } from './snapshots/make-snapshot.ts'
 import { insertSnapshot } from './snapshots/store.ts'
@@ -60,6 +60,9 @@ async function signNext(context: Context, { receipt_id }: Locker, work: Work): P
   if (before && isSuperseded(before, work)) return null
   const { newest, predecessor } = await findPredecessor(db, receipt_id, before)
   if (newest && isRepetition(context, newest, predecessor, work)) return null
+  // Another process may have written it and stopped. A replay restores a statement only after its predecessor.
+  if (newest?.statement_digest)
+    await context.continuity.requireWritten({ kind: 'statement', key: newest.statement_digest })
   return newStatement(context, work.snapshot, predecessor)
 }
 
@@ -137,7 +140,7 @@ async function writeStatement(
     // This statement replaces one that waits to be published.
     deferral: before.deferral,
     push_at: publish ? issued_at_unix + PUSH_AGAIN_SECONDS : null,
-    whole_budget_at: isLimited ? takeStatement(context, locker, before) : before.whole_budget_at,
+    whole_budget_at: isLimited ? reserveStatement(context, locker, before) : before.whole_budget_at,
     lost_sequence: before.lost_sequence,
     lost_digest: before.lost_digest,
   }

@@ -125,6 +125,6 @@ export async function abandonUpload(
   upload: DirectUploadTable,
 ): Promise<boolean> {
   const now = unixNow(context)
-  const isGivenUp = await context.database.commit((tx) => abandonDirectUpload(tx, upload, now))
-  return isGivenUp && removeObject(context, provider, upload.object_id, null)
+  const isAbandoned = await context.database.commit((tx) => abandonDirectUpload(tx, upload, now))
+  return isAbandoned && removeObject(context, provider, upload.object_id, null)
 }

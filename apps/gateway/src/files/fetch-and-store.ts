@@ -27,14 +27,16 @@ export async function fetchAndStore(
   context: Context,
   caller: LockerCaller,
   request: Request,
-  hangUp: AbortSignal,
+  disconnected: AbortSignal,
 ): Promise<files.FetchedFile> {
   const { locker, signer } = caller
   requireSameLocker(locker, request)
   const filename = nameOf(context, request)
   await limitSigner(context, signer)
   await requireQuota(context, locker, { named: [{ filename, bytes: 0 }], trash: 0 })
-  const file = await inPlace(context, caller, () => fetchFile(context, caller, { ...request, filename }, hangUp))
+  const file = await withFetchSlot(context, caller, () =>
+    fetchFile(context, caller, { ...request, filename }, disconnected),
+  )
   const minter = urlMinter(context, caller)
   return {
     ok: true,
@@ -52,10 +54,10 @@ export async function fetchAndStore(
 }
 
 /** A source controls how long its fetch takes, so concurrent fetches are limited per caller and in total. */
-async function inPlace<T>(context: Context, { locker, signer }: LockerCaller, fetch: () => Promise<T>) {
+async function withFetchSlot<T>(context: Context, { locker, signer }: LockerCaller, fetch: () => Promise<T>) {
   const { maxPerSigner, maxTotal } = context.config.storage.fetch
   const own = { max: maxPerSigner }
-  const release = context.takeFetchPlaces(
+  const release = context.acquireFetchSlots(
     { key: 'all', max: maxTotal },
     { key: `signer ${signer.identity}`, ...own },
     { key: `owner ${locker.owner}`, ...own },
@@ -108,11 +110,11 @@ async function fetchFile(
   context: Context,
   { locker, signer }: LockerCaller,
   { source_url, content_type, filename, overwrite = true }: Request & { filename: string },
-  hangUp: AbortSignal,
+  disconnected: AbortSignal,
 ): Promise<FileRow> {
   const maxBytes = Math.min(context.config.storage.fetch.maxBytes, maxObjectBytes(context, locker.provider))
   try {
-    const { stream, size, contentType } = await context.fetchSource(source_url, maxBytes, hangUp)
+    const { stream, size, contentType } = await context.fetchSource(source_url, maxBytes, disconnected)
     const source = { open: () => stream, size, hash: 'now' } as const
     return await storeBytes(context, locker, source, {
       filename,

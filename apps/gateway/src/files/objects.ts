@@ -33,9 +33,9 @@ export async function writeObject(
   } catch (error) {
     bytes.destroy()
     // An unavailable provider may still have stored the object. Its row stays for the sweep.
-    const mayBeThere = error instanceof ProviderError && error.reason === 'unavailable'
+    const mayExist = error instanceof ProviderError && error.reason === 'unavailable'
     // After any other error the provider should have removed it already. This, or the sweep, makes sure.
-    if (!mayBeThere) await removeObject(context, provider, id, null)
+    if (!mayExist) await removeObject(context, provider, id, null)
     throw storageError(error)
   }
 }

@@ -60,7 +60,7 @@ export function placeObject(context: Context, locker: Locker, put: Placement): P
   })
 }
 
-/** The same in the caller's transaction, which must not lock other files. */
+/** Like `placeObject`, in the caller's transaction, which must not lock other files. */
 export async function placeObjectIn(
   tx: Tx,
   context: Context,

@@ -1,7 +1,7 @@
 import * as confirming from '@svc/api/confirm-files'
 import * as files from '@svc/api/files'
 import * as lockers from '@svc/api/lockers'
-import { hangUpSignal } from '@svc/service/http/hang-up'
+import { disconnectSignal } from '@svc/service/http/disconnect-signal'
 import type { Service } from '@svc/service/http/service'
 import { serveLocker, serveReceiptOrAnybody } from '../auth/serve-signed.ts'
 import type { Context } from '../context.ts'
@@ -20,8 +20,8 @@ export function fileRoutes(service: Service, context: Context): void {
   serveLocker(service, auth, files.createFile, ({ caller, body }) => createFile(context, caller, body))
   serveLocker(service, auth, files.createFiles, ({ caller, body }) => createFiles(context, caller, body))
   serveLocker(service, auth, files.listFiles, async ({ caller, query, wire }) => {
-    using hangUp = hangUpSignal(wire)
-    return await listFiles(context, caller.locker, query, hangUp.signal)
+    using disconnected = disconnectSignal(wire)
+    return await listFiles(context, caller.locker, query, disconnected.signal)
   })
   serveLocker(service, auth, files.getFile, ({ caller, params, query }) =>
     getFile(context, caller, params.filename, query.ttl_min),
@@ -37,7 +37,7 @@ export function fileRoutes(service: Service, context: Context): void {
   serveReceiptOrAnybody(service, auth, confirming.confirmFile, (request) => confirmFile(context, request))
   serveReceiptOrAnybody(service, auth, confirming.confirmFiles, (request) => confirmFiles(context, request))
   serveLocker(service, auth, files.fetchAndStore, async ({ caller, body, wire }) => {
-    using hangUp = hangUpSignal(wire)
-    return await fetchAndStore(context, caller, body, hangUp.signal)
+    using disconnected = disconnectSignal(wire)
+    return await fetchAndStore(context, caller, body, disconnected.signal)
   })
 }

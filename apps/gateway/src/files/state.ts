@@ -1,4 +1,4 @@
-import { places, type TakePlaces } from '@svc/concurrency/locks'
+import { type AcquirePlaces, places } from '@svc/concurrency/locks'
 import type { Context } from '../context.ts'
 import { type AddFile, createFileAdder } from './add-files.ts'
 import { createObjectHasher, createObjectReader, type HashObject } from './confirm/hash-object.ts'
@@ -20,7 +20,7 @@ interface FilesState {
   hashThread: HashThread<null>
   markKey: MarkKey
   /** Limits concurrent fetches. */
-  takeFetchPlaces: TakePlaces
+  acquireFetchSlots: AcquirePlaces
   partHashes: PartHashes
   /** Whether a replica may read a part that belongs to a release which treats parts without a SHA-256 as lost. */
   mayBeReadByOlderRelease: () => Promise<boolean>
@@ -38,7 +38,7 @@ export function openFiles(context: Context): FilesState {
   return {
     addFile: createFileAdder(context),
     announceObject: (object) => context.database.commit((tx) => insertObject(tx, object), { isOneStatement: true }),
-    takeFetchPlaces: places(),
+    acquireFetchSlots: places(),
     hashObject: createObjectHasher(createObjectReader(context.providers, hashThread)),
     hashThread,
     markKey: createKeyMarks(context.signers.shortUrl),

@@ -8,7 +8,7 @@ import type { FileRow, Locker } from '../db/schema.ts'
 import { AccessEnded } from '../lockers/access.ts'
 import { requireQuota } from '../lockers/quota.ts'
 import { findCurrent } from './direct-uploads.ts'
-import { hashAlong } from './hash-along.ts'
+import { hashStream } from './hash-stream.ts'
 import { type NewObject, removeObject, writeObject } from './objects.ts'
 import { type Conditions, placeObject, type StoredBytes } from './place-object.ts'
 
@@ -72,7 +72,7 @@ async function write(
     const object = await writeObject(context, provider, bytes, about)
     return { object, ...(hash !== 'later' && { contentHash: hash.known }) }
   }
-  const hashed = hashAlong(context.hashThread, bytes, size)
+  const hashed = hashStream(context.hashThread, bytes, size)
   try {
     const object = await writeObject(context, provider, hashed.bytes, about)
     return { object, contentHash: await hashed.hash() }

@@ -17,9 +17,9 @@ import { removePermanently } from './objects.ts'
 import { findLockerOf } from './store.ts'
 
 /** Allows readers that began before the file was replaced to finish. */
-const RELEASED_KEPT_SECONDS = 15 * 60
+const RELEASED_RETENTION_SECONDS = 15 * 60
 /** The longest life of a short URL, doubled to allow for the transfer. */
-const WRITING_KEPT_SECONDS = 48 * 3600
+const WRITING_TIMEOUT_SECONDS = 48 * 3600
 const SWEEP_BATCH = 500
 
 /** Returns how many objects it removed. */
@@ -27,7 +27,7 @@ export async function sweepObjects(context: Context): Promise<number> {
   const { db } = context.database
   const now = unixNow(context)
   await adoptUnread(context)
-  const before = { released: now - RELEASED_KEPT_SECONDS, writing: now - WRITING_KEPT_SECONDS }
+  const before = { released: now - RELEASED_RETENTION_SECONDS, writing: now - WRITING_TIMEOUT_SECONDS }
   let swept = 0
   for (;;) {
     const objects = await findUnheldObjects(db, before, SWEEP_BATCH)

@@ -20,7 +20,7 @@ export const NEW_ACCESS = {
 
 /**
  * Null for URLs and sessions of releases up to 1.0.0, which do not name their key. `s3Key` is the id of a long-lived S3
- * key, which can also be revoked by itself.
+ * key, which can also be revoked separately.
  */
 export type Grant = { key: string; epoch: number; s3Key?: string } | null
 

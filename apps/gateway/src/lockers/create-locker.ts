@@ -27,7 +27,11 @@ export type LockerCreation =
  * Creates the locker of a receipt, or finds the existing one. A refusal is a value and changes nothing, so that the
  * caller's transaction can still commit: a receipt is paid for even if its owner has too many lockers.
  */
-export async function createLocker(tx: Tx, note: RecordDocuments, order: LockerOrder): Promise<LockerCreation> {
+export async function createLocker(
+  tx: Tx,
+  recordDocuments: RecordDocuments,
+  order: LockerOrder,
+): Promise<LockerCreation> {
   const { receipt_id, payer_pubkey: owner, extends: renewed } = order.receipt
   if (renewed !== undefined) return { outcome: 'refused', refusal: receiptIsRenewal(renewed) }
   const existing = await findLockerOfReceipt(tx, receipt_id)
@@ -36,7 +40,7 @@ export async function createLocker(tx: Tx, note: RecordDocuments, order: LockerO
   // Counting first locks the owner's row, which serializes the creation of an owner's lockers.
   const isCounted = await countLocker(tx, owner, order.maxPerOwner)
   if (isCounted && (await insertLocker(tx, locker))) {
-    note({ kind: 'locker', key: locker.locker_id })
+    recordDocuments({ kind: 'locker', key: locker.locker_id })
     return { outcome: 'created', locker }
   }
   if (isCounted) await uncountLocker(tx, owner)

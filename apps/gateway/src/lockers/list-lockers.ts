@@ -35,13 +35,13 @@ export async function listLockers(
   ])
   const newest = [...owned.map(withRole('owner')), ...operated.map(withRole('operator'))].sort(newestFirst)
   const page = newest.slice(0, limit)
-  await context.continuity.requireWritten(...page.flatMap(notesOf))
+  await context.continuity.requireWritten(...page.flatMap(documentIdsOf))
   const lockers = page.filter((entry) => entry.role === 'owner' || isOperator(entry, wallet)).map(listedLocker)
   const last = newest.length > limit ? page.at(-1) : undefined
   return { wallet, lockers, count: lockers.length, ...(last && { next_cursor: cursorAfter(last) }) }
 }
 
-function notesOf({ receipt_id, created_at }: Entry): DocumentId[] {
+function documentIdsOf({ receipt_id, created_at }: Entry): DocumentId[] {
   const receipt: DocumentId = { kind: 'receipt', key: receipt_id }
   return created_at === null ? [receipt] : [receipt, { kind: 'locker', key: lockerId(receipt_id) }]
 }

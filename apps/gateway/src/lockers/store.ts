@@ -222,6 +222,7 @@ export async function deleteWalletS3Key(tx: Tx, wallet: string, accessKeyId: str
 }
 
 type Changeable =
+  | 'tags'
   | 'operators'
   | 'operator_epochs'
   | 'access_epoch'

@@ -1,4 +1,4 @@
-// The pages that `apps/web` builds. A file is read on its first request and cached: most browsers want the same
+// The pages that `apps/web` builds. A file is read on its first request and cached: most browsers accept the same
 // compressed form, and all forms of all files take 6 MB.
 
 import { hash } from 'node:crypto'

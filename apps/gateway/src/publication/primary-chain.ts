@@ -25,7 +25,7 @@ export interface PrimaryChain {
    * Throws `NotPublished` if the chain would reject it.
    */
   prepareStatement(statement: Statement, envelope: EvidenceEnvelope, at: number): Promise<PreparedPublication>
-  /** The same for any instructions. */
+  /** Like `prepareStatement`, for any instructions. */
   prepare(instructions: readonly Instruction[]): Promise<SignedTransaction>
   /** The most that a transaction costs besides rent, in lamports. */
   maxFee: number

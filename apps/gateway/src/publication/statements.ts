@@ -17,6 +17,7 @@ import type { PreparedPublication, PrimaryChain } from './primary-chain.ts'
 import { type Attempt, delayOf, limitsOf, type Publisher, publish } from './publisher.ts'
 import { recordNotSent, recordOutcome } from './record-outcome.ts'
 import {
+  claimDuePush,
   deletePublication,
   documentsOfSent,
   duePushes,
@@ -28,7 +29,6 @@ import {
   type Statement,
   setAttestationStatus,
   setDeferral,
-  takeDuePush,
 } from './store.ts'
 
 /** Nodes answer for at most this many signatures at a time. */
@@ -64,7 +64,7 @@ async function queueDuePushes(context: Context): Promise<void> {
   const now = unixNow(context)
   for (const { receipt_id } of await duePushes(database.db, now, PUSHES_AT_ONCE)) {
     await database.commit(async (tx) => {
-      if (!(await takeDuePush(tx, receipt_id, now))) return
+      if (!(await claimDuePush(tx, receipt_id, now))) return
       await queue.enqueue(tx, 'push', { receipt_id }, { key: receipt_id, maxAttempts: 1 })
     })
   }

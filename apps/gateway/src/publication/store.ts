@@ -191,7 +191,7 @@ export function duePushes(db: Db, now: number, limit: number): Promise<Pick<Atte
  * Postpones the next push of a receipt. False if another process was first. An older release, which does not know the
  * column, leaves it unchanged when it publishes the statement.
  */
-export async function takeDuePush(tx: Tx, receiptId: string, now: number): Promise<boolean> {
+export async function claimDuePush(tx: Tx, receiptId: string, now: number): Promise<boolean> {
   const taken = await tx
     .updateTable('attestations')
     .set(({ eb }) => ({

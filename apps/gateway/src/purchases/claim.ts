@@ -13,6 +13,7 @@ import type { PaymentTransactionTable, Tx } from '../db/schema.ts'
 import { createLocker, type LockerCreation } from '../lockers/create-locker.ts'
 import { renewLocker } from './renewal.ts'
 import {
+  assignAuthorization,
   claimedAmount,
   deletePaymentTransaction,
   findAuthorizationOwners,
@@ -22,7 +23,6 @@ import {
   insertReceipt,
   lockPaymentTransaction,
   type PayRequest,
-  takeAuthorization,
   updatePaymentTransaction,
 } from './store.ts'
 import {
@@ -87,7 +87,7 @@ export async function claim(
 ): Promise<[Claimed, ...Claimed[]]> {
   const { database, continuity } = context
   const receipts = await signReceipts(context, proof)
-  const claimed = await database.commit(async (tx, note): Promise<Claimed[] | RecordResult> => {
+  const claimed = await database.commit(async (tx, recordDocuments): Promise<Claimed[] | RecordResult> => {
     const booked = await bookReceipts(tx, proof.kind, receipts, proof.payment?.authorizations ?? [])
     const written = new Map(booked.map((receipt) => [receipt.pay_req_id, receipt]))
     const earlier = await findEarlier(tx, proof, written)
@@ -98,23 +98,28 @@ export async function claim(
       const receipt = receiptOf(request.pay_req_id)
       if (!receipt) throw paymentRefused('transaction_already_used')
       consequences.require?.(receipt)
-      if (receipt.tx_hash !== proof.tx) return recordSecond(tx, note, proof, receipts, receiptOf)
+      if (receipt.tx_hash !== proof.tx) return recordSecond(tx, recordDocuments, proof, receipts, receiptOf)
       if (isNew) {
-        note(noteOf(receipt))
+        recordDocuments(receiptDocument(receipt))
         await renewLocker(tx, receipt, paidAt(context, proof.payment))
         await consequences.andThen?.(tx)
         await context.queue.enqueue(tx, 'attest-payment', { receipt_id: receipt.receipt_id })
       }
       const locker = consequences.lockers
-        ? await createLocker(tx, note, { ...lockerTerms(context), ...consequences.lockers, receipt, request })
+        ? await createLocker(tx, recordDocuments, {
+            ...lockerTerms(context),
+            ...consequences.lockers,
+            receipt,
+            request,
+          })
         : null
       done.push({ receipt, isNew, locker })
     }
     return done
   })
   if ('isRecorded' in claimed) return refuseSecond(context, claimed, receipts)
-  await continuity.requireWritten(...claimed.flatMap(({ isNew, receipt }) => (isNew ? [] : noteOf(receipt))))
-  await continuity.requireWritten(...claimed.flatMap(({ locker }) => noteOfExisting(locker)))
+  await continuity.requireWritten(...claimed.flatMap(({ isNew, receipt }) => (isNew ? [] : receiptDocument(receipt))))
+  await continuity.requireWritten(...claimed.flatMap(({ locker }) => existingLockerDocuments(locker)))
   return claimed as [Claimed, ...Claimed[]] // a proof covers at least one quote
 }
 
@@ -186,7 +191,7 @@ async function isUnclaimed(
   const [{ network, pay_req_id }] = receipts as readonly [SignedReceipt, ...SignedReceipt[]]
   if (kind === 'authorizations') {
     for (const authorization_id of authorizations)
-      if (!(await takeAuthorization(tx, { network, authorization_id, pay_req_id }))) return false
+      if (!(await assignAuthorization(tx, { network, authorization_id, pay_req_id }))) return false
     return true
   }
   const owners = await findAuthorizationOwners(tx, network, authorizations)
@@ -264,7 +269,7 @@ async function findEarlier(tx: Tx, { quotes }: PaymentProof, written: ReadonlyMa
  */
 function recordSecond(
   tx: Tx,
-  note: RecordDocuments,
+  recordDocuments: RecordDocuments,
   { tx: shown, quotes }: PaymentProof,
   [unwritten]: readonly SignedReceipt[],
   receiptOf: (payReqId: string) => SignedReceipt | undefined,
@@ -273,7 +278,7 @@ function recordSecond(
   const paidOtherwise = ids.filter((id) => (receiptOf(id)?.tx_hash ?? shown) !== shown)
   if (paidOtherwise.length < ids.length) throw someQuotesPaid(paidOtherwise)
   if (!unwritten) throw paymentRefused('quote_already_paid')
-  return recordUnclaimed(tx, note, secondPaymentOf(unwritten))
+  return recordUnclaimed(tx, recordDocuments, secondPaymentOf(unwritten))
 }
 
 /** Call after the commit: the answer promises a refund, which must be durable. */
@@ -290,10 +295,10 @@ function lockerTerms(context: Context) {
   return { createdAt: unixNow(context), maxPerOwner: context.config.payments.maxLockersPerOwner }
 }
 
-function noteOf({ receipt_id }: SignedReceipt): DocumentId {
+function receiptDocument({ receipt_id }: SignedReceipt): DocumentId {
   return { kind: 'receipt', key: receipt_id }
 }
 
-function noteOfExisting(locker: LockerCreation | null): DocumentId[] {
+function existingLockerDocuments(locker: LockerCreation | null): DocumentId[] {
   return locker?.outcome === 'existing' ? [{ kind: 'locker', key: locker.locker.locker_id }] : []
 }

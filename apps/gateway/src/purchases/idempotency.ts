@@ -6,12 +6,12 @@ import type { WireRequest } from '@svc/service/http/wire-request'
 import { ServiceError, ValidationError } from '@svc/service/service-error'
 import { type Context, unixNow } from '../context.ts'
 import {
+  assignIdempotencyKey,
   findIdempotencyKey,
   findPayRequest,
   insertPayRequest,
   type PayRequest,
   type StoredKey,
-  takeIdempotencyKey,
 } from './store.ts'
 
 export const KEY_LIFETIME_SECONDS = 86_400
@@ -69,7 +69,7 @@ export async function quoteOnce(context: Context, keyed: KeyedOrder): Promise<Pa
     const { pay_req_id, created_at } = request
     const isStored = await context.database.commit(async (tx) => {
       const taken = { idempotency_key: key.name, body_sha256: orderHash, pay_req_id, created_at }
-      if (!(await takeIdempotencyKey(tx, taken, stored?.payReqId ?? null))) return false
+      if (!(await assignIdempotencyKey(tx, taken, stored?.payReqId ?? null))) return false
       await insertPayRequest(tx, request)
       return true
     })

@@ -150,7 +150,7 @@ export async function findIdempotencyKey(db: Db, key: string): Promise<StoredKey
 }
 
 /** Assigns the key to a quote; false when another quote has it. `replacing` is the quote that may lose the key. */
-export async function takeIdempotencyKey(tx: Tx, key: StoredKey, replacing: string | null): Promise<boolean> {
+export async function assignIdempotencyKey(tx: Tx, key: StoredKey, replacing: string | null): Promise<boolean> {
   const { numInsertedOrUpdatedRows = 0n } = await tx
     .insertInto('idempotency_keys')
     .values(key)
@@ -309,7 +309,7 @@ export async function claimedAmount(db: Db, { network, tx, asset }: PaymentKey &
 }
 
 /** Assigns an authorization to a quote; false when it belongs to another quote. */
-export async function takeAuthorization(tx: Tx, row: PaymentAuthorizationTable): Promise<boolean> {
+export async function assignAuthorization(tx: Tx, row: PaymentAuthorizationTable): Promise<boolean> {
   await tx
     .insertInto('payment_authorizations')
     .values(row)

@@ -1,6 +1,6 @@
 // Deletes unpaid quotes. Quotes are free to request, so they must not accumulate (T-140).
 
-import { findExcessCutoff, MAX_UNPAID_QUOTES } from '@svc/payments/selling/too-many-quotes'
+import { findExcessCutoff, MAX_UNPAID_QUOTES } from '@svc/payments/selling/excess-quotes'
 import { type Context, unixNow } from '../context.ts'
 import { KEY_LIFETIME_SECONDS } from './idempotency.ts'
 import { TEMPLATE_LIFETIME_SECONDS } from './quote.ts'

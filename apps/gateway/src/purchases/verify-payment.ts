@@ -40,8 +40,7 @@ export async function verifyPayment(context: Context, receiptId: string, wire: W
 }
 
 /**
- * The destination comes from the quote, because the treasury may have changed since. A quote may have been deleted,
- * though.
+ * The destination comes from the quote, because the treasury may have changed since. The quote may have been deleted.
  */
 async function legOf(context: Context, receipt: SignedReceipt): Promise<QuotedLeg> {
   const { pay_req_id, network: pay_network, pay_asset } = receipt

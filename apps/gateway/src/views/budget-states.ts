@@ -43,7 +43,7 @@ export function usedUp({ name, unit, perDay, resetsAt }: BudgetState): string {
 }
 
 export interface UnpublishedCounts {
-  /** What waits for a budget. */
+  /** How many publications wait for a budget. */
   deferred: { anchor: number; evm_entry: number }
   /** Statements whose publication failed and is retried. */
   failed: number

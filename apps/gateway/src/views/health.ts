@@ -124,7 +124,7 @@ const RESTORE_OTHER_LOG =
 const REPLACE_UNREADABLE =
   'replace each of these files with an undamaged copy, or move it out of LOGBOOK_DIR if another gateway wrote it, or set SHORT_URL_KEY to the key that sealed it'
 const REPLAY =
-  'run `svc-gateway replay --reason "…"`; then, for what it cannot restore, the same with `--accept`: docs/operations.md, "A database was restored"'
+  'run `svc-gateway replay --reason "…"`; then, for what it cannot restore, run it again with `--accept`: docs/operations.md, "A database was restored"'
 const WAIT_FOR_JOURNALS =
   'gateways on other machines have not compared this database with what they have signed, or found that it lacks something: `svc-gateway replay show` names the machines; run `svc-gateway replay --reason "…"` on each of them, or with `--accept` if a machine is gone: docs/operations.md, "Replicas on several machines"'
 const RESTART = 'the database file was replaced while the gateway had it open: restart the gateway'

@@ -55,13 +55,13 @@ function goodRequest(method: Method): Draft {
 interface Fault {
   name: string
   ids: string
-  spoil(request: Draft): void
+  corrupt(request: Draft): void
   /** Status and code by method. A method that is missing here cannot have the fault. */
   answers: Partial<Record<Method, [number, string]>>
 }
 
-function fault(ids: string, name: string, status: number, code: string, spoil: Fault['spoil']): Fault {
-  return { ids, name, spoil, answers: { GET: [status, code], POST: [status, code], DELETE: [status, code] } }
+function fault(ids: string, name: string, status: number, code: string, corrupt: Fault['corrupt']): Fault {
+  return { ids, name, corrupt, answers: { GET: [status, code], POST: [status, code], DELETE: [status, code] } }
 }
 
 function renameLocker(request: Draft, from: string, to: string): void {
@@ -79,7 +79,7 @@ const FAULTS: readonly Fault[] = [
   {
     ids: 'ENV-18 ERR-09',
     name: 'a missing header',
-    spoil(request) {
+    corrupt(request) {
       const { headers } = request
       request.headers = (signed) => {
         const { 'x-svc-signature': _, ...rest } = headers(signed)
@@ -134,7 +134,7 @@ const FAULTS: readonly Fault[] = [
   {
     ids: 'ERR-09 ERR-11',
     name: 'another body hash',
-    spoil({ envelope }) {
+    corrupt({ envelope }) {
       envelope.body_sha256 = EMPTY_BODY_SHA256
     },
     answers: {
@@ -149,7 +149,7 @@ const FAULTS: readonly Fault[] = [
   {
     ids: 'OPER-03 ERR-14',
     name: 'an operator where only the owner may act',
-    spoil(request) {
+    corrupt(request) {
       request.signer = operator
     },
     answers: { POST: [403, 'OWNER_REQUIRED'], DELETE: [403, 'OWNER_REQUIRED'] },
@@ -160,15 +160,15 @@ const FAULTS: readonly Fault[] = [
   {
     ids: 'OPER-01 OPER-02',
     name: 'input that the operation itself refuses',
-    spoil(request) {
+    corrupt(request) {
       if (request.method === 'DELETE') renameLocker(request, operator.identity, unknownKey.identity)
-      else spoilBody(request, '{"pubkey":5}')
+      else corruptBody(request, '{"pubkey":5}')
     },
     answers: { POST: [422, 'validation_error'], DELETE: [404, 'OPERATOR_NOT_FOUND'] },
   },
 ]
 
-function spoilBody(request: Draft, body: string): void {
+function corruptBody(request: Draft, body: string): void {
   const { envelope } = goodBody(body)
   request.body = body
   request.envelope.body_sha256 = envelope.body_sha256
@@ -183,9 +183,9 @@ const answerTo = async (request: Draft) => {
 }
 
 describe.each(METHODS)('a signed %s', (method) => {
-  it.each(of(method))('$ids is refused for $name', async ({ spoil, answers }) => {
+  it.each(of(method))('$ids is refused for $name', async ({ corrupt, answers }) => {
     const request = goodRequest(method)
-    spoil(request)
+    corrupt(request)
     expect(await answerTo(request)).toEqual(answers[method])
   })
 
@@ -195,8 +195,8 @@ describe.each(METHODS)('a signed %s', (method) => {
     const faults = of(method)
     for (const later of faults.slice(faults.indexOf(earlier) + 1)) {
       const request = goodRequest(method)
-      later.spoil(request)
-      earlier.spoil(request)
+      later.corrupt(request)
+      earlier.corrupt(request)
       answers[later.name] = await answerTo(request)
       expected[later.name] = earlier.answers[method]
     }
@@ -306,18 +306,21 @@ describe('a valid envelope', () => {
   })
 })
 
-it.each(['GET', 'DELETE'])('ENV-07 ENV-08 answers 401 to %s with a body, however it is sent', async (method) => {
-  const target = method === 'GET' ? recordPath() : `/v1/lockers/${locker.lockerId}/operators/x`
-  const ops = method === 'GET' ? ['locker:read'] : ['locker:admin']
-  for (const headers of [{}, { 'content-type': 'application/json' }]) {
-    const request = draft(instance, locker, { method, target, ops, body: '{}' })
-    request.headers = (signed) => ({ ...signed, ...headers })
-    expectRefusal(await sendDraft(instance, request), 401, 'BODY_HASH_MISMATCH')
-    const chunked = draft(instance, locker, { method, target, ops, body: '{}' })
-    chunked.headers = (signed) => ({ ...signed, ...headers, 'transfer-encoding': 'chunked' })
-    expectRefusal(await sendDraft(instance, chunked), 401, 'BODY_HASH_MISMATCH')
-  }
-})
+it.each(['GET', 'DELETE'])(
+  'ENV-07 ENV-08 the gateway answers 401 to %s with a body, however it is sent',
+  async (method) => {
+    const target = method === 'GET' ? recordPath() : `/v1/lockers/${locker.lockerId}/operators/x`
+    const ops = method === 'GET' ? ['locker:read'] : ['locker:admin']
+    for (const headers of [{}, { 'content-type': 'application/json' }]) {
+      const request = draft(instance, locker, { method, target, ops, body: '{}' })
+      request.headers = (signed) => ({ ...signed, ...headers })
+      expectRefusal(await sendDraft(instance, request), 401, 'BODY_HASH_MISMATCH')
+      const chunked = draft(instance, locker, { method, target, ops, body: '{}' })
+      chunked.headers = (signed) => ({ ...signed, ...headers, 'transfer-encoding': 'chunked' })
+      expectRefusal(await sendDraft(instance, chunked), 401, 'BODY_HASH_MISMATCH')
+    }
+  },
+)
 
 describe('a request without an envelope', () => {
   const HEADERS = ['x-svc-envelope', 'x-svc-signature'] as const

@@ -38,7 +38,7 @@ it.each<[string, (bytes: Uint8Array) => string]>([
   ['hex', (bytes) => toHex(signer.sign(bytes))],
   ['the header instead of its bytes', (bytes) => toBase58(signer.sign(utf8(toBase64Url(bytes))))],
   ["an EVM wallet's", (bytes) => personalSign(bytes, privateKey)],
-])('ENV-02 T-14 refuses %s as an Ed25519 signature', async (_, signature) => {
+])('ENV-02 T-14 the gateway refuses %s as an Ed25519 signature', async (_, signature) => {
   expectRefusal(await read(locker, signature), 403, 'SIGNATURE_INVALID')
 })
 

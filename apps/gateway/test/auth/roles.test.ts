@@ -111,7 +111,7 @@ describe('an owner that is also an operator', () => {
   })
 })
 
-it('T-28 does not mix up lockers that are looked up in one batch', async () => {
+it('T-28 the gateway does not mix up lockers that are looked up in one batch', async () => {
   const lockers = await Promise.all(Array.from({ length: 30 }, () => instance.locker(ed25519Identity())))
   const own = lockers.map((locker) => read(locker, locker.owner))
   const others = lockers.map((locker, i) => read(locker, lockers[(i + 1) % lockers.length]!.owner))

@@ -40,7 +40,7 @@ it('CFG-02 the guide needs at most ten settings for production', async () => {
   expect(stdout).toContain('all settings have their defaults')
 })
 
-it('T-12 CFG-02 reports what is sold and who may act, shows no secret, and leaves nothing behind', async () => {
+it('T-12 CFG-02 svc-gateway check reports what is sold and who may act, shows no secret, and leaves nothing behind', async () => {
   const more = [
     'MONGODB=mongodb://user:SECRET-1@host/',
     'INTERNAL_SECRET=SECRET-2-SECRET-2-SECRET-2',
@@ -60,13 +60,13 @@ it('T-12 CFG-02 reports what is sold and who may act, shows no secret, and leave
   expect(readdirSync(folder).toSorted()).toEqual(['gateway.env', 'keys'])
 })
 
-it('CFG-02 creates no keys in development', async () => {
+it('CFG-02 svc-gateway check creates no keys in development', async () => {
   const { code, stdout } = await check(`SVC_MODE=development\nDATA_DIR=${inFolder('none')}`)
   expect(code, stdout).toBe(0)
   expect(readdirSync(folder).toSorted()).toEqual(['gateway.env', 'keys'])
 })
 
-it('CFG-02 lists every problem with what to do, and exits with 1', async () => {
+it('CFG-02 svc-gateway check lists every problem with what to do, and exits with 1', async () => {
   const { code, stdout } = await check(`${production.replace(/^BASE_URL=.*$/m, '')}\nS3_DOOR=on\nPORT=a`)
   expect(code).toBe(1)
   expect(stdout).toContain('- S3_DOOR is no longer a setting: it is now called S3, with the same value')

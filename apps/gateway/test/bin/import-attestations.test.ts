@@ -56,7 +56,7 @@ forEachDatabase('the command that imports attestations', (database) => {
     ]
     expect(await run(path)).toMatchObject({
       code: 0,
-      stdout: ['2 records: 2 imported, 0 there already, 0 refused.', '', ...unverified, ''].join('\n'),
+      stdout: ['2 records: 2 imported, 0 already present, 0 refused.', '', ...unverified, ''].join('\n'),
       stderr: '',
     })
     const imported = await findRecord(db, vectorRecord.receipt_id as string)
@@ -74,11 +74,11 @@ forEachDatabase('the command that imports attestations', (database) => {
       const refused = `\n\nRefused:\n  line 1 (${spoiled?.locker_id}): mismatch: file_count: the number of files is 2\n`
 
       const rehearsed = await run('--dry-run', path)
-      const would = `2 records: 1 would be imported, 0 there already, 1 refused.${refused}`
+      const would = `2 records: 1 would be imported, 0 already present, 1 refused.${refused}`
       expect(rehearsed).toMatchObject({ code: 1, stdout: would, stderr: '' })
       expect(await findRecord(db, 'rcpt_good')).toBeNull()
 
-      const did = `2 records: 1 imported, 0 there already, 1 refused.${refused}`
+      const did = `2 records: 1 imported, 0 already present, 1 refused.${refused}`
       expect(await run(path)).toMatchObject({ code: 1, stdout: did, stderr: '' })
       expect(await findRecord(db, 'rcpt_good')).not.toBeNull()
       expect(await findRecord(db, 'rcpt_spoiled')).toBeNull()
@@ -97,7 +97,7 @@ forEachDatabase('the command that imports attestations', (database) => {
 
     const { code, stdout } = await run(await exportFile('all.jsonl', jsonLines(all)))
     expect(code).toBe(0)
-    expect(stdout).toMatch(/^3 records: 1 imported, 2 there already, 0 refused\.\n/)
+    expect(stdout).toMatch(/^3 records: 1 imported, 2 already present, 0 refused\.\n/)
   })
 })
 

@@ -158,7 +158,7 @@ it('ADD-30 a deployment on SQLite continues on PostgreSQL with its receipts, lin
   await after.close()
 })
 
-it('ADD-30 refuses a source in use, data that PostgreSQL cannot store, a target that is not empty, and URLs of the wrong kind', async () => {
+it('ADD-30 the migration refuses a source in use, data that PostgreSQL cannot store, a target that is not empty, and URLs of the wrong kind', async () => {
   const instance = await openInstance()
   await instance.locker(ed25519Identity())
   const running = await move(target.url)

@@ -21,7 +21,7 @@ afterAll(async () => {
 
 const run = (...args: string[]) => runCommand(args, { SVC_MODE: 'development', DATA_DIR: folder })
 
-it('ADD-25 T-26 the command line manages lockers, jobs, payments and the audit log while the gateway runs', {
+it('ADD-25 T-26 the command line manages lockers, jobs, payments and the audit trail while the gateway runs', {
   tags: ['nightly'],
 }, async () => {
   const { queue, database } = instance.gateway.context

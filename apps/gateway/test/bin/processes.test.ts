@@ -33,7 +33,7 @@ describe('a gateway of two processes', { shuffle: false }, () => {
     }
     gateway = startCommand(['start'], env)
     closing.push(gateway.kill)
-    await gateway.said(/gateway started/)
+    await gateway.waitForLine(/gateway started/)
   })
   afterAll(async () => {
     for (const close of closing.reverse()) await close()
@@ -72,7 +72,7 @@ describe('a gateway of two processes', { shuffle: false }, () => {
 
   it('T-01 keeps serving when one process is killed, and starts a replacement', async () => {
     process.kill(newestProcess(), 'SIGKILL')
-    await gateway.said(/a process ended and is replaced/)
+    await gateway.waitForLine(/a process ended and is replaced/)
     expect((await fetch(`${url}/health`)).status).toBe(200)
     await untilBothAnswer()
   })

@@ -53,6 +53,7 @@ export function requestsOf(
     },
 
     addOperator: { body: { pubkey: owner.identity } },
+    renameLocker: { body: { name: 'other' } },
     changeAnchoring: { body: { anchoring: 'log' } },
     changePublicLink: { body: { action: 'rotate' } },
     listLockers: ofWallet,

@@ -107,7 +107,7 @@ forEachDatabase('a journal', ({ dialect }) => {
   })
 
   it.runIf(isRoot)(
-    'ADD-29 T-37 on a full or read-only disk refuses changes, and resumes by itself when there is space',
+    'ADD-29 T-37 refuses changes on a full or read-only disk, and resumes by itself when there is space',
     async () => {
       const { instance, exchange, revoke, record, files, logbook } = await open()
       await instance().close()
@@ -148,8 +148,8 @@ it('T-37 a commit that another server may have reverted is not acknowledged, and
   const folder = await mkdtemp(join(tmpdir(), 'svc-journal-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const compareAgain = vi.fn()
-  const place = { folder, sealing: createSealing(Buffer.alloc(32, 1)), retentionDays: 90 }
-  const journaling = createJournaling({ place, database, log, now: () => 0, compareAgain })
+  const location = { folder, sealing: createSealing(Buffer.alloc(32, 1)), retentionDays: 90 }
+  const journaling = createJournaling({ location, database, log, now: () => 0, compareAgain })
   await journaling.open('one server')
   const { begin } = journaling
   const guard = { begin, requireCurrent: async () => {}, assertCurrent: () => {} }
@@ -157,15 +157,15 @@ it('T-37 a commit that another server may have reverted is not acknowledged, and
   const refusal = 'another database server answered before this was in the journal'
   const pending = async () => (await db.selectFrom('journal_pending').select('key').execute()).map(({ key }) => key)
 
-  const reverted = commit(async (_, note) => {
-    note({ kind: 'locker', key: lockerId })
+  const reverted = commit(async (_, recordDocuments) => {
+    recordDocuments({ kind: 'locker', key: lockerId })
     journaling.switchHistory('another server')
   })
   await expect(reverted).rejects.toThrow(refusal)
   expect(compareAgain).toHaveBeenCalledOnce()
 
   // The read goes to a server that lags behind.
-  const unread = commit(async (_, note) => note({ kind: 'access', key: 'a change' }))
+  const unread = commit(async (_, recordDocuments) => recordDocuments({ kind: 'access', key: 'a change' }))
   await expect(unread).rejects.toThrow(refusal)
   expect(compareAgain).toHaveBeenCalledTimes(2)
   expect(await pending()).toContain('a change')
@@ -187,12 +187,12 @@ it('T-37 the entries of a removed file are written again', async () => {
   })
   const folder = await mkdtemp(join(tmpdir(), 'svc-journal-'))
   onTestFinished(() => rm(folder, { recursive: true }))
-  const place = { folder, sealing: createSealing(Buffer.alloc(32, 1)), retentionDays: 90 }
-  const journaling = createJournaling({ place, database, log, now: () => 0, compareAgain: () => {} })
+  const location = { folder, sealing: createSealing(Buffer.alloc(32, 1)), retentionDays: 90 }
+  const journaling = createJournaling({ location, database, log, now: () => 0, compareAgain: () => {} })
   await journaling.open('a server')
   const entries = async () => {
     const found: string[] = []
-    for await (const read of readJournal(folder, place.sealing, new Map()))
+    for await (const read of readJournal(folder, location.sealing, new Map()))
       found.push('entry' in read ? (JSON.parse(read.entry) as Entry).document.key : read.problem)
     return found
   }
@@ -204,7 +204,7 @@ it('T-37 the entries of a removed file are written again', async () => {
   await journaling.tick()
   await journaling.close()
   expect(await entries()).toContain(lockerId)
-  expect(await compareWithJournal(database.db, place)).toMatchObject({ missing: { unreadable: [] } })
+  expect(await compareWithJournal(database.db, location)).toMatchObject({ missing: { unreadable: [] } })
 })
 
 it('ADD-29 a gateway that cannot write its journal does not start, and names LOGBOOK_DIR', async () => {

@@ -16,8 +16,10 @@ import type { DocumentId } from '../../src/continuity/document-id.ts'
 import type { Document } from '../../src/continuity/documents.ts'
 import { recordPending } from '../../src/continuity/store.ts'
 import type { Schema } from '../../src/db/schema.ts'
+import { attest } from '../../src/evidence/attest.ts'
 import { removeOperator } from '../../src/lockers/operators.ts'
 import { announceKey } from '../../src/views/admin/keys/announce-key.ts'
+import { askToAttest, statementsOf } from '../evidence/attest.ts'
 import { healthIn } from './health.ts'
 import { openRestorable } from './restorable.ts'
 
@@ -27,9 +29,9 @@ function disconnectBeforeJournal<Module extends Context>(context: Module): Modul
     writable(context.database.db)
       .transaction()
       .execute(async (tx) => {
-        const noted: DocumentId[] = []
-        const result = await work(tx, (...more) => void noted.push(...more))
-        await recordPending(tx, noted)
+        const documents: DocumentId[] = []
+        const result = await work(tx, (...more) => void documents.push(...more))
+        await recordPending(tx, documents)
         return result
       })
   const now = () => Math.floor(context.now() / 1000)
@@ -47,8 +49,8 @@ forEachDatabase('a change that a process committed but did not write to its jour
   const context = () => gateway.instance().gateway.context
   const seed = { owner: owner.identity }
 
-  async function pending(...noted: DocumentId[]): Promise<void> {
-    await recordPending(writable(context().database.db), noted)
+  async function pending(...documents: DocumentId[]): Promise<void> {
+    await recordPending(writable(context().database.db), documents)
   }
 
   /** The entries that the journal gains by this work. */
@@ -107,6 +109,23 @@ forEachDatabase('a change that a process committed but did not write to its jour
     const record = () => call(owner, { path, ops: ['locker:read'], ...ids })
     expect(await gains(record)).toEqual([`locker ${read.locker_id}`])
     for (const again of [byPayment, list, record]) expect(await gains(again)).toEqual([])
+  })
+
+  it('T-37 T-161 is written before a statement that follows it is signed', async () => {
+    const locker = await gateway.locker(owner)
+    await locker.put('a', '1')
+    const { record } = await attest(disconnectBeforeJournal(context()), {
+      locker_id: locker.lockerId,
+      receipt_id: locker.receiptId,
+    })
+    await locker.put('a', '2')
+    const next = () => askToAttest(gateway.instance(), locker)
+    const gained = await gains(next)
+    const [, second] = await statementsOf(gateway.instance(), locker)
+    expect(gained.filter((name) => name.startsWith('statement'))).toEqual([
+      `statement ${record.record.envelope!.statement_digest}`,
+      `statement ${second!.statement_digest}`,
+    ])
   })
 
   it('T-37 T-161 is written before a repeated change of access is refused, and before keys are shown', async () => {

@@ -106,7 +106,7 @@ forEachDatabase('attesting in a job', (database) => {
     expect(await expectChain(instance, locker)).toHaveLength(1)
   })
 
-  describe('beyond the daily limit of statements', () => {
+  describe('attesting beyond the daily limit of statements', () => {
     async function useDailyLimit(text: string) {
       for (let i = 0; i < PER_DAY; i++) {
         await locker.put('a', `${text} ${i}`)

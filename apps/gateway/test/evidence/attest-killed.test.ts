@@ -34,7 +34,7 @@ forEachDatabase('a gateway that is killed in the middle of attesting', (database
         LOG_LEVEL: 'silent',
       },
     })
-    await victim.said(/reading/)
+    await victim.waitForLine(/reading/)
     const { queue } = successor.gateway.context
     expect((await queue.counts()).attest).toMatchObject({ running: 1 })
     await victim.kill()

@@ -70,7 +70,7 @@ export async function objectPath({ gateway }: TestGateway, { lockerId }: TestLoc
 /** Storage whose `absent` calls can be blocked, which stops a run between reading and writing. */
 export interface BlockableStorage extends WatchedStorage {
   /** The number of `absent` calls so far. */
-  asked(): number
+  absentCalls(): number
   /** Blocks the next `absent` call that is not blocked yet. */
   hold(): { began: Promise<void>; release(): void }
 }
@@ -79,16 +79,16 @@ export async function blockableStorage(shared?: string): Promise<BlockableStorag
   const storage = await watchedStorage(shared)
   const local = storage.providers.named('gcs')
   const waiting: (() => Promise<void>)[] = []
-  let asked = 0
+  let absentCalls = 0
   const absent: typeof local.absent = async (keys) => {
-    asked++
+    absentCalls++
     await waiting.shift()?.()
     return local.absent(keys)
   }
   return {
     ...storage,
     providers: { ...storage.providers, named: () => ({ ...local, absent }) },
-    asked: () => asked,
+    absentCalls: () => absentCalls,
     hold() {
       const began = Promise.withResolvers<void>()
       const held = Promise.withResolvers<void>()

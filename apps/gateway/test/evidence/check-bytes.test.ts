@@ -40,7 +40,7 @@ forEachDatabase('attesting with ATTEST_CHECK_MODE=bytes_hashed', (database) => {
     return reply.body.details
   }
 
-  it('EVID-13 states its check mode, and reads every confirmed object once per statement', async () => {
+  it('EVID-13 records its check mode, and reads every confirmed object once per statement', async () => {
     await locker.put('unconfirmed', 'x', { confirm: false })
     const { attestation } = await attest(instance, locker)
     expect(attestation).toMatchObject({ check_mode: 'bytes_hashed', file_count: 3, manifest_file_count: 4 })

@@ -174,15 +174,18 @@ describe('a flood of each request', () => {
     }
   })
 
-  it.each(Object.entries(bounds))('T-140 of %s leaves no effect, and other addresses are served', (name, bound) => {
-    const { served, limited, before, after, neighbour } = floods.get(name)!
-    expectLimit(bound, { served, limited })
-    for (const [table, count] of Object.entries(after.rows))
-      expect(count, table).toBeLessThanOrEqual((before.rows[table] ?? 0) + served.length * rowsIn(bound, table))
-    expect(after.files).toEqual(before.files)
-    expect(after.calls - before.calls).toBeLessThanOrEqual(served.length * (bound.calls ?? 0))
-    expect(neighbour.served).toEqual(served.slice(0, 1))
-  })
+  it.each(Object.entries(bounds))(
+    'T-140 has no lasting effect for %s, and other addresses are served',
+    (name, bound) => {
+      const { served, limited, before, after, neighbour } = floods.get(name)!
+      expectLimit(bound, { served, limited })
+      for (const [table, count] of Object.entries(after.rows))
+        expect(count, table).toBeLessThanOrEqual((before.rows[table] ?? 0) + served.length * rowsIn(bound, table))
+      expect(after.files).toEqual(before.files)
+      expect(after.calls - before.calls).toBeLessThanOrEqual(served.length * (bound.calls ?? 0))
+      expect(neighbour.served).toEqual(served.slice(0, 1))
+    },
+  )
 
   it('T-140 leaves no descriptor and no thread of the pool in use', async () => {
     // Connections to nodes are pooled, as many as were busy together, and both of their ends are in this process.

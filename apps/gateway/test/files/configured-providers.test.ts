@@ -3,59 +3,18 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { isSlow, PROVIDERS, type Provider } from '@svc/api/providers'
+import { isSlow, PROVIDERS } from '@svc/api/providers'
 import { forAllTests } from '@svc/devnet/for-tests'
-import { startArweaveServer } from '@svc/devnet/providers/arweave/start'
-import { startFilecoinServer } from '@svc/devnet/providers/filecoin/start'
-import { startFirestoreServer } from '@svc/devnet/providers/firestore/start'
-import { startGcsServer } from '@svc/devnet/providers/gcs/start'
-import { startMongodbServer } from '@svc/devnet/providers/mongodb/start'
-import { startS3BucketServer } from '@svc/devnet/providers/s3-bucket/start'
-import { gcsUrl, s3Url } from '@svc/devnet/providers/store-urls'
+import { LOCAL_STORES } from '@svc/devnet/providers/local-stores'
 import { ed25519Identity, openTestGateway } from '@svc/devnet/services/test-gateway'
 import { expect, it } from 'vitest'
 import { publicBytes } from '../adapters/http/sessions/sessions.ts'
 import { manifestOf } from './confirm/confirm.ts'
 
-interface Store {
-  /** The setting of its provider. */
-  url: string
-  stop(): Promise<unknown>
-}
-
-const s3Bucket = async (folder: string): Promise<Store> => {
-  const server = await startS3BucketServer({ folder })
-  return { url: s3Url(server), stop: server.stop }
-}
-
-/** A local store for each provider. */
-const stores: Record<Provider, (folder: string) => Promise<Store>> = {
-  async gcs(folder) {
-    const server = await startGcsServer({ folder })
-    return { url: gcsUrl(server), stop: server.stop }
-  },
-  mongodb: (folder) => startMongodbServer({ folder }),
-  storj: s3Bucket,
-  async arweave() {
-    const { uploadUrl, gateways, stop } = await startArweaveServer()
-    const options = [['key', '07'.repeat(32)], ...gateways.map((gateway) => ['gateway', gateway])]
-    return { url: `${uploadUrl}?${new URLSearchParams(options)}`, stop }
-  },
-  async filecoin(folder) {
-    const { url, chainId, rpcUrl, recordKeeper, payee, stop } = await startFilecoinServer({ folder, looks: 0 })
-    const options = { key: '5c'.repeat(32), chain: String(chainId), rpc: rpcUrl, record_keeper: recordKeeper, payee }
-    return { url: `${url}?${new URLSearchParams(options)}`, stop }
-  },
-  async firestore() {
-    const { address, stop } = await startFirestoreServer()
-    return { url: `firestore:svc-test?emulator=${address}`, stop }
-  },
-}
-
 const instance = forAllTests(async () => {
   const folder = await mkdtemp(join(tmpdir(), 'svc-providers-'))
   const started = await Promise.all(
-    PROVIDERS.map(async (name) => ({ name, ...(await stores[name](join(folder, name))) })),
+    PROVIDERS.map(async (name) => ({ name, ...(await LOCAL_STORES[name](join(folder, name))) })),
   )
   const opened = await openTestGateway({
     LOCAL_PROVIDERS: '',

@@ -57,7 +57,7 @@ it('FILE-02 ADD-11 each create without a name, or without a body, gets a new gen
   expect(await rowOf(names[1] as string)).toMatchObject({ content_type: 'text/plain' })
 })
 
-it('ADD-11 names ignored fields of a body in a header: one may be a misspelled one', async () => {
+it('ADD-11 a header names the ignored fields of a body, because one may be misspelled', async () => {
   const { status, headers } = await create({ filename: 'named', name: 'x', 'a\r\nb: c, ü\ud800': 1 })
   expect([status, headers.get('svc-ignored-fields')]).toEqual([200, 'name, a%0D%0Ab%3A%20c%2C%20%C3%BC%EF%BF%BD'])
   const many = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`${i}`.padEnd(60, 'x'), i]))
@@ -66,7 +66,7 @@ it('ADD-11 names ignored fields of a body in a header: one may be a misspelled o
   expect((await create({ filename: 'plain' })).headers.has('svc-ignored-fields')).toBe(false)
 })
 
-it.each([1, 1440])('FILE-11 LIM-02 create takes a ttl_min of %i', async (ttl_min) => {
+it.each([1, 1440])('FILE-11 LIM-02 create accepts a ttl_min of %i', async (ttl_min) => {
   expect((await create({ filename: 'ttl', ttl_min })).body.urls_expire_in_sec).toBe(ttl_min * 60)
 })
 
@@ -150,7 +150,7 @@ it('FILE-12 batch create lists many invalid files, up to a limit', async () => {
   expect([detail.length, detail[0]?.loc]).toEqual([20, ['body', 'files', 0, 'filename']])
 })
 
-it('LIM-12 batch create takes 1,000 files at once and no more', async () => {
+it('LIM-12 batch create accepts 1,000 files and no more', async () => {
   const many = (count: number) => ({ files: Array.from({ length: count }, (_, i) => ({ filename: `many/${i}` })) })
   expectRefusal(await createAll(many(1001)), 422, 'validation_error')
   const { status, body } = await createAll(many(1000))

@@ -154,13 +154,13 @@ it.each([
 })
 
 it('FILE-05 FILE-06 a requested name and type of a fetched file must be valid', async () => {
-  const asked = server.asked.length
+  const asked = server.requests.length
   const bad = { source_url: SOURCE, filename: '../up', content_type: 'no type' }
   const refused = await fetchAndStore<ErrorReply>(bad)
   expectRefusal(refused, 422, 'validation_error')
   expect(refused.body.detail.map(({ loc }) => loc.join('.'))).toEqual(['body.filename', 'body.content_type'])
   expect(refused.body.details).toMatchObject({ layer: 'gateway', next_best_method: 'the same' })
-  expect(server.asked).toHaveLength(asked)
+  expect(server.requests).toHaveLength(asked)
   await expectNothingStored()
 })
 
@@ -221,14 +221,14 @@ it('FILE-29 the connection to the source is closed when storing fails', async ()
 })
 
 it('ENV-19 ERR-24 fetching needs an envelope for the locker with locker:write', async () => {
-  const asked = server.asked.length
+  const asked = server.requests.length
   const unsigned = await instance.send<ErrorReply>('POST', '/v1/files/fetch-and-store', { source_url: SOURCE })
   expectRefusal(unsigned, 422, 'validation_error')
   expect(unsigned.body.detail[0]?.loc).toEqual(['header', 'X-Svc-Envelope'])
   expectRefusal(await fetchAndStore({}), 422, 'validation_error')
   expectRefusal(await fetchAndStore({ source_url: SOURCE }, {}, ed25519Identity()), 403, 'SIGNATURE_INVALID')
   expectRefusal(await fetchAndStore({ source_url: SOURCE }, { ops: ['locker:read'] }), 403, 'MISSING_OPS')
-  expect(server.asked).toHaveLength(asked)
+  expect(server.requests).toHaveLength(asked)
 })
 
 it('FILE-26 fetching into another locker than the signed one is refused', async () => {

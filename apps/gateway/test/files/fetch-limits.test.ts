@@ -54,7 +54,7 @@ it('LIM-11 T-10 fetching has a rate limit, counted before anything is fetched', 
   const refused = await fetchAndStore(SOURCE)
   expectRefusal(refused, 429, 'RATE_LIMITED')
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
-  expect(server.asked).toHaveLength(1)
+  expect(server.requests).toHaveLength(1)
 })
 
 /** Never answers for names that begin with "slow". */

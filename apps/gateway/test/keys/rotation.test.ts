@@ -120,7 +120,7 @@ describe('rotating the key of two replicas', { shuffle: false }, () => {
     }
   })
 
-  it('ADD-37 T-40 is followed offline from the pinned old key, and is not undone by an outdatedSettings replica', async () => {
+  it('ADD-37 T-40 is followed offline from the pinned old key, and is not undone by a replica with outdated settings', async () => {
     const pinnedOld = pinsOf(OLD_KEY)
     const trail = `${issuerKeyId(OLD_KEY)} → ${issuerKeyId(newKey)}`
     expect(await keyPinned(second, locker, pinnedOld)).toEqual({ value: 'passed', why: expect.stringContaining(trail) })

@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-it('ADD-38 signs with a key in a stock ssh-agent, and waits while the agent is unavailable', async () => {
+it('ADD-38 the gateway signs with a key in a stock ssh-agent, and waits while the agent is unavailable', async () => {
   const [socket, keyFile] = [join(folder, 'agent'), join(folder, 'id_ed25519')]
   execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', keyFile])
   const agent = startProcess('ssh-agent', { args: ['-D', '-a', socket] })

@@ -196,7 +196,7 @@ describe('a list of lockers', () => {
     ['&limit=1001', 'limit'],
     ['&cursor=AAAA', 'cursor'],
     [`&cursor=${Buffer.from(`x rcpt_${'0'.repeat(16)}`).toString('base64url')}`, 'cursor'],
-  ])('GEN-08 with %s answers 422 and names the field', async (query, field) => {
+  ])('GEN-08 is refused with 422 and the name of the field for %s', async (query, field) => {
     const answer = await list(instance, owner, query)
     expectRefusal(answer, 422, 'validation_error')
     expect(answer.body).toMatchObject({ detail: [{ loc: ['query', field] }] })

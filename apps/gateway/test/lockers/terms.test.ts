@@ -31,17 +31,17 @@ function renewed(units: number, daysLeft: number, bought: number) {
 }
 
 describe('a locker that is renewed', () => {
-  it('ADD-17 with the same size starts its new term at the end of the old one', () => {
+  it('ADD-17 starts its new term at the end of the old one when its size is the same', () => {
     expect(renewed(1, 300, 1)).toMatchObject({ units: 1, days: 665 })
     expect(renewed(7, 1, 7)).toMatchObject({ units: 7, days: 366 })
   })
 
-  it('ADD-17 after its end starts now, with the newly bought size', () => {
+  it('ADD-17 starts now, with the newly bought size, when it has ended', () => {
     expect(renewed(10, -400, 1)).toMatchObject({ units: 1, days: 365 })
     expect(renewed(1, 0, 3)).toMatchObject({ units: 3, days: 365 })
   })
 
-  it('ADD-17 with more units grows immediately, and with fewer units keeps its size for a shorter time', () => {
+  it('ADD-17 grows immediately with more units, and with fewer units keeps its size for a shorter time', () => {
     expect(renewed(1, 300, 10)).toMatchObject({ units: 10, days: 395 })
     expect(renewed(10, 300, 1)).toMatchObject({ units: 10, days: 336.5 })
   })

@@ -80,11 +80,11 @@ export async function startAnchorTestbed(): Promise<AnchorTestbed> {
     async openProcess(given, ...tasks) {
       const PORT = String(await freePort())
       const own = { SVC_MODE: 'development', HOST: '127.0.0.1', PORT, DATA_DIR: join(folder, PORT), RUN_JOBS: 'false' }
-      const { said, kill } = startProcess(new URL('./programs/gateway-at.ts', import.meta.url), {
+      const { waitForLine, kill } = startProcess(new URL('./programs/gateway-at.ts', import.meta.url), {
         args: [String(clock.now()), ...tasks],
         env: { ...variables, ...given, ...own, LOCAL_PROVIDERS: 'gcs' },
       })
-      const [url] = await said(/^http\S+$/)
+      const [url] = await waitForLine(/^http\S+$/)
       return { instance: testGatewayOf({ url }, clock), kill }
     },
     hold(method, options) {
@@ -168,9 +168,9 @@ export async function expectAnchors(
     expect(JSON.parse(readTransaction(chain, found.tx).instructions.at(-1)!.text).dg).toBe(envelope?.statement_digest)
     return found
   })
-  const standing = await statusOf(instance, locker)
-  expect(standing?.status === 'complete').toBe(published.at(-1))
-  if (published.at(-1)) expect(standing?.anchor_error).toBeNull()
+  const current = await statusOf(instance, locker)
+  expect(current?.status === 'complete').toBe(published.at(-1))
+  if (published.at(-1)) expect(current?.anchor_error).toBeNull()
   return anchors
 }
 

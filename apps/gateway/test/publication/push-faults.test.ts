@@ -155,7 +155,7 @@ forEachDatabase('a chain that fails', (database) => {
 })
 
 describe('a transaction that fails', () => {
-  it('ATT-04 T-19 on chain is reported as final, costs its fee, and is followed by one transaction per push', async () => {
+  it('ATT-04 T-19 is reported as final when it fails on chain, costs its fee, and is followed by one transaction per push', async () => {
     // The token program refuses a memo, and the node hides that in the simulation.
     const instance = await testbed.open({ ANCHORS: `memo,memo_program=${TOKEN_PROGRAM}` })
     const locker = await filledLocker(instance)
@@ -177,7 +177,7 @@ describe('a transaction that fails', () => {
     expect(await publicationsOf(instance, locker)).toMatchObject([failed, failed])
   })
 
-  it('ATT-04 in its simulation is neither sent nor retryable', async () => {
+  it('ATT-04 is neither sent nor retryable when it fails in its simulation', async () => {
     const instance = await testbed.open({ ANCHORS: `memo,memo_program=${TOKEN_PROGRAM}` })
     const locker = await filledLocker(instance)
     const sent = await transactionsOf(testbed.chain, async () => {
@@ -187,7 +187,7 @@ describe('a transaction that fails', () => {
     expect([sent, await publicationsOf(instance, locker)]).toEqual([0, []])
   })
 
-  it('ATT-04 for lack of funds is reported, and the next push succeeds once the key has some', async () => {
+  it('ATT-04 is reported when the key lacks funds, and the next push succeeds once it has some', async () => {
     const seed = randomBytes(32)
     const instance = await testbed.open({ PUBLICATION_KEY: toHex(seed) })
     const locker = await filledLocker(instance)

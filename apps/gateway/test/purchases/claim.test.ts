@@ -9,11 +9,11 @@ import { receivedSums } from '../../src/db/received-sums.ts'
 import type { PaymentTransactionTable, Schema } from '../../src/db/schema.ts'
 import { bookReceipts } from '../../src/purchases/claim.ts'
 import {
+  assignAuthorization,
   countReceipts,
   findRefunds,
   insertPaymentTransaction,
   insertReceipt,
-  takeAuthorization,
 } from '../../src/purchases/store.ts'
 
 const signer = ed25519Signer(new Uint8Array(32).fill(7))
@@ -164,7 +164,7 @@ forEachDatabaseInGate('claims on a transaction', (database) => {
     })
 
     it('T-46 a transaction is not claimed as a whole while it contains an authorization for another quote', async () => {
-      await takeAuthorization(db, { network: 'primary-mainnet', authorization_id: 'dee:1', pay_req_id: 'o' })
+      await assignAuthorization(db, { network: 'primary-mainnet', authorization_id: 'dee:1', pay_req_id: 'o' })
       expect(await single(receiptOf('p', 'tx9'), 'dee:0', 'dee:1')).toEqual([])
       expect(await single(receiptOf('o', 'tx9'), 'dee:0', 'dee:1')).toHaveLength(1)
     })

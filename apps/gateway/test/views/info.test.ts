@@ -139,7 +139,7 @@ forEachDatabase('stored signing keys', (database) => {
   })
 })
 
-it('EVID-17 publishes a configured domain tag in the note of the key list and in the index', async () => {
+it('EVID-17 the gateway publishes a configured domain tag in the note of the key list and in the index', async () => {
   const tag = 'ANOTHER_TAG_OF_25_LETTERS'
   const other = await startTestGateway({ ENVELOPE_DOMAIN_TAG: tag })
   const read = async (path: string) => (await fetch(other.url + path)).json()

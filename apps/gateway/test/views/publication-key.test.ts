@@ -5,7 +5,7 @@ import type { AttestHealth } from '@svc/api/internal-attestations'
 import { forEachDatabase } from '@svc/devnet/databases'
 import { honestly } from '@svc/devnet/faulty-node'
 import { forAllTests } from '@svc/devnet/for-tests'
-import { giveSol } from '@svc/devnet/primary-chain/faucet'
+import { grantSol } from '@svc/devnet/primary-chain/faucet'
 import type { TestGateway } from '@svc/devnet/services/test-gateway'
 import { writable } from '@svc/devnet/writable'
 import { toBase58 } from '@svc/protocol/bytes'
@@ -32,7 +32,7 @@ const LOW = 2_000_000
 async function openWith(lamports: number, variables: Variables = {}) {
   const seed = randomBytes(32)
   const key = toBase58(ed25519Signer(seed).publicKey)
-  const give = (amount: number) => giveSol(testbed.chain, address(key), BigInt(amount))
+  const give = (amount: number) => grantSol(testbed.chain, address(key), BigInt(amount))
   if (lamports > 0) give(lamports)
   const own = { PUBLICATION_KEY: seed.toString('hex'), ANCHORS: `memo,low_balance=${LOW}` }
   const instance = await testbed.open({ ...own, ...variables })

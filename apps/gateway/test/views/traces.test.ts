@@ -150,7 +150,7 @@ it('ADD-36 an unavailable or refusing collector loses only traces', async () => 
   }
 })
 
-it('ADD-36 CFG-01 rejects invalid settings without quoting the headers', async () => {
+it('ADD-36 CFG-01 the gateway rejects invalid settings without quoting the headers', async () => {
   const wrong = {
     OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318',
     OTEL_TRACES_SAMPLER_ARG: '2',

@@ -131,16 +131,19 @@ function Offer({ price: { units, provider, total_usd, amounts, providers } }: { 
         <span>{t.total}</span> <b>{common.dollars(total_usd)}</b> <span>{t.once}</span>
       </p>
       {terms?.storage === 'gateway' && <p class="field-hint">{t.gatewayDisk}</p>}
-      <Table
-        caption={t.caption}
-        head={[t.asset, t.network, t.amount]}
-        numeric={[2]}
-        rows={amounts.map(({ pay_asset, pay_network, human_amount }) => [
-          <b key="asset">{pay_asset}</b>,
-          networkTitle(pay_network),
-          shortAmount(human_amount),
-        ])}
-      />
+      <details>
+        <summary>{t.assets([...new Set(amounts.map(({ pay_asset }) => pay_asset))])}</summary>
+        <Table
+          caption={t.caption}
+          head={[t.asset, t.network, t.amount]}
+          numeric={[2]}
+          rows={amounts.map(({ pay_asset, pay_network, human_amount }) => [
+            <b key="asset">{pay_asset}</b>,
+            networkTitle(pay_network),
+            shortAmount(human_amount),
+          ])}
+        />
+      </details>
     </>
   )
 }

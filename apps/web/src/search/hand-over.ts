@@ -32,7 +32,7 @@ export async function handOver(file: File): Promise<void> {
 }
 
 /** Null if nothing was handed over; `file` is null if it is gone, for example after a reload. */
-export async function takeHandedOver(): Promise<{ file: File | null } | null> {
+export async function receiveHandedOver(): Promise<{ file: File | null } | null> {
   const id = HASH.exec(location.hash)?.[1]
   if (id === undefined) return null
   history.replaceState(null, '', location.pathname + location.search)

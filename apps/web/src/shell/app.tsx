@@ -122,7 +122,14 @@ const MACHINE_LINKS = [
 
 function CurrentPage() {
   const match = matchPath(currentPath.value)
-  if (!match) return <Empty title={t.notFound} text={t.notFoundText} />
+  if (!match)
+    return (
+      <Empty title={t.notFound} text={t.notFoundText} isPage>
+        <a class="button" href={urlOf('/')}>
+          {t.toHome}
+        </a>
+      </Empty>
+    )
   return <LoadedPage key={match.route.path} route={match.route} params={match.params} />
 }
 

@@ -1,31 +1,17 @@
 // The names of networks and storage providers that people know, and amounts that they can read.
 
-import type { Provider } from '@svc/api/providers'
+import { NETWORKS, networkNamed } from '@svc/api/networks'
+import { PROVIDER_FACTS, type Provider } from '@svc/api/providers'
 
-const NETWORK_TITLES: Readonly<Record<string, string>> = {
-  'primary-mainnet': 'Solana',
-  solana: 'Solana',
-  'evm-mainnet': 'Monad',
-  'eip155:143': 'Monad',
-}
-
-/** The title of a network, by its friendly name or its CAIP-2 id. Other names are shown as they are. */
+/** The title of a network, by its friendly name or its CAIP-2 id. Local chains have other ids of the same families. */
 export function networkTitle(network: string): string {
   const [family = '', chain] = network.split(':')
-  return NETWORK_TITLES[network] ?? NETWORK_TITLES[family] ?? (family === 'eip155' ? `EVM ${chain}` : network)
-}
-
-const PROVIDER_TITLES: Readonly<Record<Provider, string>> = {
-  gcs: 'Google Cloud Storage',
-  mongodb: 'MongoDB',
-  storj: 'Storj',
-  arweave: 'Arweave',
-  filecoin: 'Filecoin',
-  firestore: 'Firestore',
+  const known = networkNamed(network) ?? NETWORKS.find((each) => each.family === family)
+  return known?.title ?? (family === 'eip155' ? `EVM ${chain}` : network)
 }
 
 export function providerTitle(provider: string): string {
-  return PROVIDER_TITLES[provider as Provider] ?? provider
+  return (PROVIDER_FACTS[provider as Provider] as { title: string } | undefined)?.title ?? provider
 }
 
 const DIGITS = 6

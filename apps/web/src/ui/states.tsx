@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { common } from '#texts/common'
 import { Button } from './button.tsx'
 
@@ -10,11 +11,21 @@ export function Loading({ label }: { label: string }) {
   )
 }
 
-export function Empty({ title, text }: { title: string; text: string }) {
+interface EmptyProps {
+  title: string
+  text: string
+  /** Nothing else is on the page: its title is the first heading. */
+  isPage?: boolean
+  /** What to do next. */
+  children?: ComponentChildren
+}
+
+export function Empty({ title, text, isPage = false, children }: EmptyProps) {
   return (
     <div class="state">
-      <h2>{title}</h2>
+      {isPage ? <h1>{title}</h1> : <h2>{title}</h2>}
       <p>{text}</p>
+      {children}
     </div>
   )
 }

@@ -11,7 +11,7 @@ import {
   primaryKeyWallet,
   primarySendingWallet,
   primaryWallet,
-  watchedWallet,
+  watchOnlyWallet,
 } from '@svc/sdk/gateway-wallets'
 import { isPrivateHost, localNode } from '@svc/sdk/local-services'
 import type { Signer } from '@svc/sdk/signers'
@@ -26,8 +26,8 @@ async function gatewayNode(): Promise<GatewayNode> {
 }
 
 /** Looks up the payments of an address whose wallet is not connected. */
-export async function watchedPayer(address: string): Promise<Wallet> {
-  return watchedWallet(await gatewayNode(), namespaceOf(address), address)
+export async function watchOnlyPayer(address: string): Promise<Wallet> {
+  return watchOnlyWallet(await gatewayNode(), namespaceOf(address), address)
 }
 
 export function namespaceOf(address: string): Namespace {

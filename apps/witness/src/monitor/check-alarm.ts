@@ -1,4 +1,4 @@
-// Verifies the evidence of an alarm by itself, for a reader who trusts neither the witness nor the log.
+// Verifies an alarm from its evidence alone, for a reader who trusts neither the witness nor the log.
 
 import { equalBytes, fromBase64, fromHex } from '@svc/protocol/bytes'
 import type { Json } from '@svc/protocol/canonical'
@@ -6,7 +6,7 @@ import type { EvidenceEnvelope } from '@svc/protocol/evidence'
 import { parseStrictJson } from '@svc/protocol/strict-json'
 import { readSigned } from '@svc/protocol/transparency/checkpoint'
 import { isSignedBy, type NoteKey } from '@svc/protocol/transparency/note'
-import { proves, readProof } from '@svc/protocol/transparency/proof'
+import { isProvenEntry, readProof } from '@svc/protocol/transparency/proof'
 import { prefixRoots } from '@svc/protocol/transparency/tree'
 import { isObject } from '@svc/verifier/untrusted'
 import { type VerifiedStatement, verifyStatement } from '@svc/verifier/verify-statement'
@@ -64,7 +64,7 @@ function checkEntry(kind: string, [first = '', ...rest]: readonly string[], key:
   const statements = rest.map((text) => parseStrictJson(text, MAX_ALARM_LENGTH)).filter(isObject)
   const verified = statements.filter(({ body }) => isObject(body)).map((statement) => verifyStatement(statement))
   const entry = fromHex(verified.at(-1)?.envelope?.statement_digest ?? '', 32)
-  if (!entry || !proves(proof, entry))
+  if (!entry || !isProvenEntry(proof, entry))
     return unproven(`the log has an entry ${proof.index}, but the evidence does not show its content`)
   const shown = [`entry ${proof.index} of the log is the last of ${verified.length} statements`]
   const unsigned = verified.find(({ facts }) => facts.signature_valid.value !== 'passed')

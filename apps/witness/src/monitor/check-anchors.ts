@@ -4,7 +4,7 @@
 import { anchorMemo, anchorPayload } from '@svc/protocol/anchor'
 import type { EvidenceEnvelope } from '@svc/protocol/evidence'
 import { logAnchorMemo, logAnchorPayload } from '@svc/protocol/transparency/anchor'
-import { findTransaction, hasCanonicalBytes, publishes, txSucceeded } from '@svc/verifier/anchor-transaction'
+import { findTransaction, hasCanonicalBytes, hasMemo, txSucceeded } from '@svc/verifier/anchor-transaction'
 import { readStatementBody } from '@svc/verifier/envelope-facts'
 import type { Rpc } from '@svc/verifier/rpc'
 import { isObject, type JsonObject } from '@svc/verifier/untrusted'
@@ -21,7 +21,7 @@ import { saveProgress } from './store.ts'
 const STATEMENTS_PER_ROUND = 256
 const CHECKPOINTS_PER_ROUND = 3
 
-/** The oldest late entry: there is one alarm for all. */
+/** The alarm about the oldest late entry: there is one for all of them. */
 const LATE = { kind: 'late_anchor', cause: 'late' } as const
 
 type Publication = 'published' | 'missing' | 'unknown' | { wrong: string }
@@ -125,9 +125,7 @@ async function publicationOf(anchor: JsonObject, memo: Uint8Array, rpc: Rpc | nu
   if ('notFound' in answer) return 'missing'
   const success = txSucceeded(answer.found)
   if (success.value !== 'passed') return { wrong: success.why }
-  return publishes(answer.found, memo)
-    ? 'published'
-    : { wrong: 'the transaction of its anchor publishes something else' }
+  return hasMemo(answer.found, memo) ? 'published' : { wrong: 'the transaction of its anchor publishes something else' }
 }
 
 function wrongAnchor(origin: string, anchor: JsonObject, message: string, evidence: string[]): NewAlarm {

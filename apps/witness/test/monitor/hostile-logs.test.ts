@@ -14,13 +14,13 @@ const HOUR = 3600
 
 it('MON-08 the monitor raises one alarm for late statements until they are published', async () => {
   await using stack = await startMonitorStack({ MONITOR_ANCHOR_SECONDS: String(HOUR) })
-  const { gateway, wait, look } = stack
+  const { gateway, wait, runRound } = stack
   for (let i = 0; i < 3; i++) gateway.attest(i)
   const root = await gateway.publish()
   gateway.entries[0]!.anchor = { tx: '1' }
-  expect(await look()).toEqual([])
+  expect(await runRound()).toEqual([])
   wait(HOUR + 1)
-  const [late, ...more] = await look()
+  const [late, ...more] = await runRound()
   expect([late?.kind, late?.message, more]).toEqual([
     'late_anchor',
     'entry 1: neither the statement nor a checkpoint with it was published in time',
@@ -30,16 +30,16 @@ it('MON-08 the monitor raises one alarm for late statements until they are publi
 
   const payload = { s: 'svc/log-anchor/v1', o: gateway.origin, n: 3, root }
   gateway.anchors.unshift({ tx: 'other', payload: { ...payload, root: 'ee'.repeat(32) } })
-  expect(kindsOf(await look())).toEqual(['late_anchor', 'wrong_anchor'])
+  expect(kindsOf(await runRound())).toEqual(['late_anchor', 'wrong_anchor'])
   gateway.anchors.unshift({ tx: 'right', payload })
-  expect((await look())[0]).toMatchObject({ kind: 'late_anchor', resolved_at: isoSeconds(NOW + HOUR + 1) })
+  expect((await runRound())[0]).toMatchObject({ kind: 'late_anchor', resolved_at: isoSeconds(NOW + HOUR + 1) })
 
   // Late again: the same alarm is reopened.
   gateway.attest(1, { issuedAtUnix: NOW + HOUR })
   await gateway.publish()
-  expect((await look())[0]!.resolved_at).not.toBeNull()
+  expect((await runRound())[0]!.resolved_at).not.toBeNull()
   wait(HOUR)
-  expect((await look())[0]).toMatchObject({ resolved_at: null, message: expect.stringMatching(/^entry 3: /) })
+  expect((await runRound())[0]).toMatchObject({ resolved_at: null, message: expect.stringMatching(/^entry 3: /) })
 })
 
 it('MON-08 the monitor reads anchors from a node, and an unavailable node decides nothing', async () => {
@@ -49,19 +49,19 @@ it('MON-08 the monitor reads anchors from a node, and an unavailable node decide
     return { jsonrpc: '2.0', id, result: answers() }
   })
   await using stack = await startMonitorStack({ MONITOR_ANCHOR_SECONDS: String(HOUR), MONITOR_RPC_URL: node.url })
-  const { gateway, wait, look, witness } = stack
+  const { gateway, wait, runRound, witness } = stack
   gateway.attest(1).anchor = { tx: '1'.repeat(64) }
   await gateway.publish()
   wait(HOUR + 1)
   const anchored = () => witness.context.database.db.selectFrom('monitored_logs').select('anchored').execute()
   answers = () => 'nonsense'
-  expect(await look()).toEqual([])
+  expect(await runRound()).toEqual([])
   expect(await anchored()).toEqual([{ anchored: 0 }])
   // The node does not know the transaction.
   answers = () => null
-  expect(await look()).toEqual([])
+  expect(await runRound()).toEqual([])
   wait(HOUR + 1)
-  expect(kindsOf(await look())).toEqual(['late_anchor'])
+  expect(kindsOf(await runRound())).toEqual(['late_anchor'])
 })
 
 it('MON-09 the monitor raises an alarm for a log that is unreachable too long, and retries the webhook until it accepts it', async () => {
@@ -73,7 +73,7 @@ it('MON-09 the monitor raises an alarm for a log that is unreachable too long, a
     return {}
   })
   await using stack = await startMonitorStack({ MONITOR_UNREACHABLE_SECONDS: '600', MONITOR_WEBHOOK_URL: webhook.url })
-  const { gateway, wait, look, witness } = stack
+  const { gateway, wait, runRound, witness } = stack
   gateway.attest(1)
   gateway.attest(2)
   await gateway.publish()
@@ -81,14 +81,14 @@ it('MON-09 the monitor raises an alarm for a log that is unreachable too long, a
   gateway.attest(3)
   await gateway.publish()
   const newer = gateway.checkpoint
-  expect(await look()).toEqual([])
+  expect(await runRound()).toEqual([])
 
   // For a while, an older checkpoint may come from a cache.
   gateway.checkpoint = older
   wait(600)
-  expect(await look()).toEqual([])
+  expect(await runRound()).toEqual([])
   wait(1)
-  const [alarm] = await look()
+  const [alarm] = await runRound()
   expect(alarm).toMatchObject({ kind: 'unreachable_too_long', evidence: [newer, older], resolved_at: null })
   const health = await (await fetch(`${witness.url}/health`)).json()
   expect(health).toMatchObject({
@@ -99,36 +99,36 @@ it('MON-09 the monitor raises an alarm for a log that is unreachable too long, a
 
   isOpen = true
   gateway.checkpoint = newer
-  expect(await look()).toMatchObject([{ resolved_at: isoSeconds(NOW + 601) }])
-  await look()
+  expect(await runRound()).toMatchObject([{ resolved_at: isoSeconds(NOW + 601) }])
+  await runRound()
   expect(taken).toMatchObject([{ witness: 'witness.example', alarm: { kind: 'unreachable_too_long' } }])
 })
 
 it('MON-09 a log that has not begun, or does not grow, raises no alarm unless a witness has a checkpoint of it', async () => {
   for (const isHidden of [false, true]) {
     await using stack = await startMonitorStack({ MONITOR_UNREACHABLE_SECONDS: '600' }, true)
-    const { gateway, cosign, wait, look, witness } = stack
+    const { gateway, cosign, wait, runRound, witness } = stack
     if (isHidden) {
       gateway.attest(1)
       await gateway.publish()
       await cosign()
       gateway.checkpoint = ''
     }
-    await look()
+    await runRound()
     wait(601)
-    expect(kindsOf(await look())).toEqual(isHidden ? ['unreachable_too_long'] : [])
+    expect(kindsOf(await runRound())).toEqual(isHidden ? ['unreachable_too_long'] : [])
     if (isHidden) continue
     const health = await (await fetch(`${witness.url}/health`)).json()
     expect(health).toMatchObject({ status: 'ok', monitored: [{ origin: gateway.origin, problem: null }] })
     gateway.attest(1)
     await gateway.publish()
-    expect(await look()).toEqual([])
+    expect(await runRound()).toEqual([])
     wait(601)
-    expect(await look()).toEqual([])
+    expect(await runRound()).toEqual([])
     // A log that has begun cannot become empty again.
     gateway.checkpoint = ''
     wait(601)
-    expect(kindsOf(await look())).toEqual(['unreachable_too_long'])
+    expect(kindsOf(await runRound())).toEqual(['unreachable_too_long'])
   }
 })
 
@@ -138,21 +138,21 @@ it.each([
   ['a log that has entries', { size: 1 }],
 ])('MON-09 a log without a checkpoint eventually raises an alarm when its gateway shows %s', async (_, shown) => {
   await using stack = await startMonitorStack({ MONITOR_UNREACHABLE_SECONDS: '600' })
-  const { gateway, wait, look } = stack
+  const { gateway, wait, runRound } = stack
   const text = JSON.stringify({ origin: gateway.origin, ...shown })
   gateway.instead.set('/v1/log', (_request, response) => void response.writeHead(shown ? 200 : 404).end(text))
-  await look()
+  await runRound()
   wait(601)
-  expect(kindsOf(await look())).toEqual(['unreachable_too_long'])
+  expect(kindsOf(await runRound())).toEqual(['unreachable_too_long'])
 })
 
 it('T-106 a gateway that returns nonsense is only reported as unreachable', { tags: ['nightly'] }, async () => {
   await using stack = await startMonitorStack({ MONITOR_UNREACHABLE_SECONDS: '600' })
-  const { gateway, look, witness } = stack
+  const { gateway, runRound, witness } = stack
   for (let i = 0; i < 300; i++) gateway.attest(i)
   await gateway.publish()
   const state = async () => {
-    expect(await look()).toEqual([])
+    expect(await runRound()).toEqual([])
     const rows = await witness.context.database.db.selectFrom('monitored_logs').select(['problem', 'judged']).execute()
     return `${rows[0]!.judged} judged: ${rows[0]!.problem}`
   }
@@ -187,18 +187,18 @@ it('T-106 a gateway that returns nonsense is only reported as unreachable', { ta
     response.end(JSON.stringify({ entries: [{ index: from, statement_digest: 'x', envelope: null, anchor: null }] }))
   })
   const before = gateway.requests.length
-  await look()
+  await runRound()
   expect(gateway.requests.length - before).toBeLessThan(60)
 })
 
 it('T-106 an interrupted monitor resumes without skipping or repeating findings', async () => {
   await using stack = await startMonitorStack()
-  const { gateway, look, witness } = stack
+  const { gateway, runRound, witness } = stack
   for (let i = 0; i < 600; i++)
     gateway.attest(i % 100, i === 205 || i === 505 ? { previousDigest: 'ee'.repeat(32) } : {})
   await gateway.publish()
   const judged = () => witness.context.database.db.selectFrom('monitored_logs').select('judged').execute()
-  const found = async () => (await look()).map(({ message }) => message.split(':')[0])
+  const found = async () => (await runRound()).map(({ message }) => message.split(':')[0])
   gateway.instead.set('/v1/log/statements?from=256&', ({ socket }) => socket.destroy())
   expect([await found(), await judged()]).toEqual([['entry 205'], [{ judged: 256 }]])
   gateway.instead.clear()

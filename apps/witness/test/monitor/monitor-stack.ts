@@ -30,7 +30,7 @@ export async function startMonitorStack(variables: Variables = {}, isWithOther =
       seconds += more
     },
     /** Runs one round, and returns the alarms, oldest first. */
-    async look(): Promise<Alarm[]> {
+    async runRound(): Promise<Alarm[]> {
       await witness.monitor.round()
       const answer = await fetch(`${witness.url}/alarms?limit=20`)
       return ((await answer.json()) as { alarms: Alarm[] }).alarms.reverse()

@@ -7,7 +7,7 @@ import { KEY_ENDORSEMENT_SCHEMA, KEY_REVOCATION_SCHEMA } from '@svc/protocol/nam
 import { testKey } from '@svc/protocol/test/transparency/keys'
 import { readCheckpoint } from '@svc/protocol/transparency/checkpoint'
 import { isSignedBy } from '@svc/protocol/transparency/note'
-import { proves, readProof } from '@svc/protocol/transparency/proof'
+import { isProvenEntry, readProof } from '@svc/protocol/transparency/proof'
 import { prefixRoots } from '@svc/protocol/transparency/tree'
 import { expect, it } from 'vitest'
 import { checkAlarm } from '../../src/monitor/check-alarm.ts'
@@ -20,16 +20,16 @@ it('MON-01 the monitor follows an honest log of more than 1,000 entries without 
   tags: ['nightly'],
 }, async () => {
   await using stack = await startMonitorStack({ MONITOR_ANCHOR_SECONDS: '60' })
-  const { gateway, witness, wait, look } = stack
+  const { gateway, witness, wait, runRound } = stack
   for (let i = 0; i < 1000; i++) gateway.attest(i % 90)
   await anchorCheckpoint(gateway)
-  expect(await look()).toEqual([])
+  expect(await runRound()).toEqual([])
   wait(30)
   for (let i = 0; i < 30; i++) gateway.attest(i * 7, { issuedAtUnix: NOW + 20 })
   await anchorCheckpoint(gateway)
-  expect(await look()).toEqual([])
+  expect(await runRound()).toEqual([])
   wait(100)
-  expect(await look()).toEqual([])
+  expect(await runRound()).toEqual([])
   const progress = await witness.context.database.db.selectFrom('monitored_logs').selectAll().execute()
   expect(progress).toMatchObject([{ judged: 1030, anchored: 1030, problem: null, read_at: NOW + 130 }])
   expect(gateway.requests.filter((path) => path.includes('/tile/entries/000.p/'))).toEqual([])
@@ -49,13 +49,13 @@ it('MON-02 T-129 the monitor raises an alarm for contradictory checkpoints, with
     },
   })) {
     await using stack = await startMonitorStack()
-    const { gateway, look } = stack
+    const { gateway, runRound } = stack
     for (let i = 0; i < 4; i++) gateway.attest(i)
     await gateway.publish()
-    expect(await look()).toEqual([])
+    expect(await runRound()).toEqual([])
     rewrite(gateway)
     await gateway.publish()
-    const alarms = await look()
+    const alarms = await runRound()
     expect([name, kindsOf(alarms)]).toEqual([name, ['fork']])
     expectFork(gateway, alarms[0]!.evidence)
     const text = JSON.stringify(alarms[0])
@@ -66,23 +66,23 @@ it('MON-02 T-129 the monitor raises an alarm for contradictory checkpoints, with
     expect(checkAlarm(same, gateway.key)).toMatchObject({ isProven: false })
     // The checkpoints alone prove a fork at one size.
     const [first, second, path = ''] = alarms[0]!.evidence
-    const spoilt = JSON.stringify({ kind: 'fork', evidence: [first, second, `AAAA\n${path}`] })
-    expect(checkAlarm(spoilt, gateway.key)).toMatchObject({ isProven: name === 'of equal size' })
-    expect(await look()).toEqual(alarms)
+    const corrupted = JSON.stringify({ kind: 'fork', evidence: [first, second, `AAAA\n${path}`] })
+    expect(checkAlarm(corrupted, gateway.key)).toMatchObject({ isProven: name === 'of equal size' })
+    expect(await runRound()).toEqual(alarms)
   }
 })
 
 it('MON-03 the monitor compares the checkpoints of witnesses, and raises an alarm for a split view', async () => {
   for (const isSplit of [false, true]) {
     await using stack = await startMonitorStack({}, true)
-    const { gateway, cosign, look } = stack
+    const { gateway, cosign, runRound } = stack
     for (let i = 0; i < 3; i++) gateway.attest(i)
     await gateway.publish()
     await cosign()
     if (isSplit) change(gateway, 2)
     gateway.attest(5)
     await gateway.publish()
-    const alarms = await look()
+    const alarms = await runRound()
     expect(kindsOf(alarms)).toEqual(isSplit ? ['fork'] : [])
     for (const { message, evidence } of alarms) {
       expect(message).toMatch('as other shows')
@@ -93,7 +93,7 @@ it('MON-03 the monitor compares the checkpoints of witnesses, and raises an alar
 
 it("MON-03 a witness's checkpoint that the log does not account for eventually raises an alarm", async () => {
   await using stack = await startMonitorStack({ MONITOR_UNREACHABLE_SECONDS: '600' }, true)
-  const { gateway, cosign, look, wait } = stack
+  const { gateway, cosign, runRound, wait } = stack
   for (let i = 0; i < 3; i++) gateway.attest(i)
   await gateway.publish()
   const shown = gateway.checkpoint
@@ -103,9 +103,9 @@ it("MON-03 a witness's checkpoint that the log does not account for eventually r
   await cosign()
   gateway.checkpoint = shown
   gateway.instead.set('/log/tile/0/000.p/4', (_, response) => void response.writeHead(404).end())
-  expect(await look()).toEqual([])
+  expect(await runRound()).toEqual([])
   wait(601)
-  const alarms = await look()
+  const alarms = await runRound()
   expect(kindsOf(alarms)).toEqual(['unreachable_too_long'])
   expect(alarms[0]!.evidence.map((text) => text.split('\n').slice(0, 2))).toEqual([
     [gateway.origin, '3'],
@@ -116,7 +116,7 @@ it("MON-03 a witness's checkpoint that the log does not account for eventually r
 
 it('MON-04 the monitor raises one alarm for each statement that breaks its chain', async () => {
   await using stack = await startMonitorStack()
-  const { gateway, look } = stack
+  const { gateway, runRound } = stack
   for (const proof of [1, 2, 3, 4]) for (let i = 0; i < 3; i++) gateway.attest(proof)
   gateway.attest(1, { sequence: 3, previousDigest: gateway.entries[1]!.digest })
   gateway.attest(2, { sequence: 5 })
@@ -124,7 +124,7 @@ it('MON-04 the monitor raises one alarm for each statement that breaks its chain
   gateway.attest(5, { sequence: 2, previousDigest: gateway.entries[0]!.digest })
   gateway.attest(4)
   await gateway.publish()
-  const alarms = await look()
+  const alarms = await runRound()
   expect(alarms.map(({ kind, message }) => [kind, message])).toEqual([
     ['broken_chain', 'entry 12: another statement 3 comes after it'],
     ['broken_chain', 'entry 13: the log has no statement 4 before statement 5'],
@@ -140,34 +140,34 @@ it('MON-04 the monitor raises one alarm for each statement that breaks its chain
     gateway.entries[2]!.envelope,
     gateway.entries[12]!.envelope,
   ])
-  expect(await look()).toEqual(alarms)
+  expect(await runRound()).toEqual(alarms)
 })
 
 it('MON-05 the monitor raises an alarm for missing statements until the gateway shows them', async () => {
   await using stack = await startMonitorStack()
-  const { gateway, look } = stack
+  const { gateway, runRound } = stack
   for (const proof of [1, 2]) for (let i = 0; i < 2; i++) gateway.attest(proof)
   const [first, second] = [gateway.entries[0]!.envelope, gateway.entries[3]!.envelope]
   await gateway.publish()
   gateway.entries[0]!.envelope = null
-  const alarms = await look()
+  const alarms = await runRound()
   expect(alarms.map(({ kind, message }) => [kind, message])).toEqual([
     ['vanished_statement', 'entry 0: the gateway does not show the statement of this entry'],
   ])
   expectProof(gateway, alarms[0]!.evidence[0]!, 0)
   // Statements that were shown earlier: one disappears, and another is replaced.
   gateway.entries[3]!.envelope = { ...second!, body: { ...second!.body, file_count: 2, manifest_file_count: 2 } }
-  expect((await look())[1]!.message).toBe('entry 3: the gateway shows a different statement than the log contains')
+  expect((await runRound())[1]!.message).toBe('entry 3: the gateway shows a different statement than the log contains')
   gateway.entries[0]!.envelope = first
   gateway.entries[3]!.envelope = second
-  expect((await look()).map(({ resolved_at }) => resolved_at)).toEqual([isoSeconds(NOW), isoSeconds(NOW)])
+  expect((await runRound()).map(({ resolved_at }) => resolved_at)).toEqual([isoSeconds(NOW), isoSeconds(NOW)])
   gateway.entries[3]!.envelope = null
-  expect((await look()).map(({ resolved_at }) => resolved_at)).toEqual([isoSeconds(NOW), null])
+  expect((await runRound()).map(({ resolved_at }) => resolved_at)).toEqual([isoSeconds(NOW), null])
 })
 
 it('T-106 a statement that was missing when it was judged breaks no chain, even if its alarm is not stored', async () => {
   await using stack = await startMonitorStack()
-  const { gateway, look, witness } = stack
+  const { gateway, runRound, witness } = stack
   gateway.attest(1)
   const late = gateway.attest(1)
   const { envelope } = late
@@ -178,37 +178,37 @@ it('T-106 a statement that was missing when it was judged breaks no chain, even 
   const row = { origin: gateway.origin, kind, message: '', evidence: '[]', raised_at: 0, resolved_at: null }
   const full = Array.from({ length: 1000 }, (_, i) => ({ ...row, cause: `${i}`.padStart(64, '0') }))
   await writable(db).insertInto('alarms').values(full).execute()
-  expect(kindsOf(await look())).toContain('too_many')
+  expect(kindsOf(await runRound())).toContain('too_many')
   late.envelope = envelope
   gateway.attest(1)
   await gateway.publish()
-  expect(kindsOf(await look())).not.toContain('broken_chain')
+  expect(kindsOf(await runRound())).not.toContain('broken_chain')
   gateway.attest(1, { previousDigest: 'ee'.repeat(32) })
   await gateway.publish()
-  expect(kindsOf(await look())).toContain('broken_chain')
+  expect(kindsOf(await runRound())).toContain('broken_chain')
 })
 
 it('MON-06 the monitor raises an alarm for statements without the signature of a trusted key', async () => {
   await using stack = await startMonitorStack({ MONITOR_ANCHOR_SECONDS: '10000' })
-  const { gateway, look, wait, witness } = stack
+  const { gateway, runRound, wait, witness } = stack
   const successor = ed25519Signer(new Uint8Array(32).fill(8))
   gateway.attest(1)
   await gateway.publish()
-  expect(await look()).toEqual([])
+  expect(await runRound()).toEqual([])
   gateway.attest(1, {}, null)
   gateway.attest(2, {}, THIEF)
-  const bent = gateway.attest(3).envelope!
-  bent.signature = bent.signature!.replace(/^../, (byte) => (byte === '00' ? '01' : '00'))
+  const tampered = gateway.attest(3).envelope!
+  tampered.signature = tampered.signature!.replace(/^../, (byte) => (byte === '00' ? '01' : '00'))
   gateway.attest(4, { fileCount: 2 })
   gateway.endorsements.push(endorsement(successor))
   gateway.attest(5, {}, successor)
   gateway.attest(1)
   const odd = { note: 'no statement' } as never
-  gateway.add({ ...bent, body: odd, statement_digest: statementDigest(odd) })
+  gateway.add({ ...tampered, body: odd, statement_digest: statementDigest(odd) })
   // Entries that are not statements do not block the check of later anchors.
   for (const entry of gateway.entries) entry.anchor = { tx: '1' }
   await gateway.publish()
-  const alarms = await look()
+  const alarms = await runRound()
   expect(alarms.map(({ kind, message }) => [kind, message])).toEqual([
     ['bad_statement', 'entry 1: the statement is not signed by Ed25519'],
     ['bad_statement', 'entry 2: the key that signed is not among the pinned keys'],
@@ -226,19 +226,19 @@ it('MON-06 the monitor raises an alarm for statements without the signature of a
   gateway.attest(9, { issuedAtUnix: NOW + 600 })
   gateway.attest(5, { issuedAtUnix: NOW + 600 }, successor)
   await gateway.publish()
-  const [revoked, ...more] = (await look()).slice(alarms.length)
+  const [revoked, ...more] = (await runRound()).slice(alarms.length)
   expect([revoked!.message, more]).toEqual([expect.stringMatching(/^entry 9: the key was revoked as of /), []])
 })
 
 it('MON-07 the monitor raises an alarm for statements with impossible dates', async () => {
   await using stack = await startMonitorStack({ MONITOR_TOLERANCE_SECONDS: '60' })
-  const { gateway, wait, look } = stack
+  const { gateway, wait, runRound } = stack
   // A first round cannot know how long an entry has been there.
   gateway.attest(1, { issuedAtUnix: NOW - 100_000 })
   await gateway.publish()
-  expect(await look()).toEqual([])
+  expect(await runRound()).toEqual([])
   wait(1000)
-  expect(await look()).toEqual([])
+  expect(await runRound()).toEqual([])
   wait(1000)
   gateway.attest(2, { issuedAtUnix: NOW + 900 })
   gateway.attest(3, { issuedAtUnix: NOW + 990 })
@@ -246,7 +246,7 @@ it('MON-07 the monitor raises an alarm for statements with impossible dates', as
   gateway.attest(4, { issuedAtUnix: NOW + 2050 })
   gateway.attest(5, { issuedAtUnix: NOW + 2100 })
   await gateway.publish()
-  expect((await look()).map(({ kind, message }) => [kind, message.split(':')[0]])).toEqual([
+  expect((await runRound()).map(({ kind, message }) => [kind, message.split(':')[0]])).toEqual([
     ['back_dated', 'entry 1'],
     ['back_dated', 'entry 3'],
     ['future_dated', 'entry 5'],
@@ -314,5 +314,5 @@ function expectProof({ key, entries }: TestGateway, text: string, index: number)
   if (typeof proof === 'string') throw new Error(proof)
   expect(proof.index).toBe(index)
   expect(isSignedBy(proof.checkpoint.note, key)).toBe(true)
-  expect(proves(proof, Buffer.from(entries[index]!.digest, 'hex'))).toBe(true)
+  expect(isProvenEntry(proof, Buffer.from(entries[index]!.digest, 'hex'))).toBe(true)
 }

@@ -43,7 +43,7 @@ const body = (
 
 const witness = forAllTests(() => startTestWitness([LOG, OTHER_LOG]))
 
-it('WIT-01 the witness gives the same responses as another implementation', async () => {
+it('WIT-01 the witness returns the same responses as another implementation', async () => {
   const COSIGNED = [200, expect.stringMatching(/^— witness\.example \S{104}\n$/)]
   const broken = `${SIGNED[3].slice(0, -2)}s=`
   const steps: [string, string, unknown[]][] = [

@@ -43,6 +43,7 @@ export function lockerRecipes({ gateway, now, ask, main, locker, file }: Gateway
     },
     revokeAccess: fresh(),
     changePublicLink: fresh({ body: { action: 'rotate' } }),
+    renameLocker: fresh({ body: { name: 'other' } }),
     changeAnchoring: fresh({ body: { anchoring: 'log' } }),
     createFile: fresh({ body: {} }),
     createFiles: fresh({ body: { files: [{ filename: 'a' }, {}] } }),

@@ -14,14 +14,14 @@ export function addWycheproof({ name, unread }: CorpusFile, { algorithm, testGro
     const kind = `${String(algorithm)} on ${String(curve)}`
     others.set(kind, (others.get(kind) ?? 0) + left)
   }
-  for (const [kind, count] of others) if (count > 0) unread(`${count} tests of ${kind}, which nothing here verifies`)
+  for (const [kind, count] of others) if (count > 0) unread(`${count} tests of ${kind}, which no code here verifies`)
 }
 
 function keyOf({ publicKey, key }: Fields): Fields {
   return Object(publicKey ?? key) as Fields
 }
 
-/** Whether the test is one that is read here. */
+/** Returns whether the test was added: tests of algorithms that are not used here are not. */
 function addTest(path: string, group: Fields, { tcId, msg, sig, result }: Fields, corpora: Corpora): boolean {
   const { curve, pk, uncompressed } = keyOf(group)
   const name = `${path} ${String(tcId)}`

@@ -19,12 +19,12 @@ export const Count = (description?: string) => Type.Integer({ minimum: 0, ...(de
 export const Amount = (description: string) => Type.String({ pattern: '^(0|[1-9][0-9]*)$', description })
 export const Usd = (description: string) => Type.Number({ description })
 
-/** The reason for an action. The audit log stores it permanently. */
+/** The reason for an action. The audit trail stores it permanently. */
 export const Reason = Type.String({
   minLength: 3,
   maxLength: 500,
   pattern: '\\S',
-  description: 'The reason for the action. The audit log stores it.',
+  description: 'The reason for the action. The audit trail stores it.',
 })
 
 export const Changed = Type.Boolean({ description: 'False if this had already been done, so nothing changed.' })

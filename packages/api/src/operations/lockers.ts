@@ -33,9 +33,10 @@ export const findLockers = endpoint({
   ...reading,
   name: 'findLockers',
   path: `${BASE}/lockers`,
-  summary: 'Find lockers by locker id, receipt id, transaction, or wallet of the owner or an operator; newest first',
+  summary:
+    'List all lockers, or find them by locker id, receipt id, transaction, or wallet of the owner or an operator; newest first',
   query: Type.Object({
-    q: Type.String({ minLength: 3, maxLength: 200 }),
+    q: Type.Optional(Type.String({ minLength: 3, maxLength: 200 })),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 100 })),
     cursor: Type.Optional(Type.String({ maxLength: 200, pattern: '^[A-Za-z0-9_-]+$' })),
   }),

@@ -8,7 +8,7 @@ import { BASE, Count, reading, Usd } from './admin-endpoint.ts'
 
 export const AdminIdentity = Type.Object(
   {
-    identity: Type.String({ description: 'The identity that the audit log records.' }),
+    identity: Type.String({ description: 'The identity that the audit trail records.' }),
     kind: Words(['oidc', 'secret', 'development']),
     may_act: Type.Boolean({ description: 'Whether ADMINS names this identity.' }),
   },

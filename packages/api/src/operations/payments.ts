@@ -63,6 +63,21 @@ export const adminPayment = endpoint({
   errors: ['INTERNAL_AUTH_REQUIRED', 'validation_error'],
 })
 
+export const acceptedPayments = endpoint({
+  ...reading,
+  name: 'acceptedPayments',
+  path: `${BASE}/payments/accepted`,
+  summary: 'The receipts of all accepted payments, newest first',
+  query: Type.Object({
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 100 })),
+    cursor: Type.Optional(Type.String({ maxLength: 200, pattern: '^[A-Za-z0-9_-]+$' })),
+  }),
+  responses: {
+    200: Type.Object({ receipts: Type.Array(Receipt), next_cursor: Type.Optional(Type.String()) }),
+  },
+  errors: ['INTERNAL_AUTH_REQUIRED', 'validation_error'],
+})
+
 export const UnclaimedPayment = Type.Object(
   {
     network: Type.String(),

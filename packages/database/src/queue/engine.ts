@@ -2,7 +2,7 @@
 
 import type { Tx } from './queue.ts'
 
-/** A run that did not renew its lease for this long has ended, and any process may take its job. */
+/** A run that did not renew its lease for this long has ended, and any process may claim its job. */
 export const LEASE_SECONDS = 30
 
 export const FIRST_RETRY_SECONDS = 5
@@ -27,10 +27,10 @@ interface NewJob extends Job {
   delaySeconds: number
 }
 
-export interface TakenJob extends Job {
+export interface ClaimedJob extends Job {
   /** 1 for the first run. */
   attempt: number
-  /** Identifies this run. Invalid once another process takes the job. */
+  /** Identifies this run. Invalid once another process claims the job. */
   lease: string
 }
 
@@ -60,14 +60,14 @@ interface JobPage {
 export interface Engine {
   /** False when a job of the same kind and key waits. */
   insert(tx: Tx, job: NewJob): Promise<boolean>
-  take(kind: string, limit: number): Promise<TakenJob[]>
+  claim(kind: string, limit: number): Promise<ClaimedJob[]>
   /** False when the lease is no longer valid; the same holds for `remove` and `retryLater`. */
-  renew(job: TakenJob): Promise<boolean>
+  renew(job: ClaimedJob): Promise<boolean>
   /** Deletes the job, and locks it until the transaction ends. */
-  remove(tx: Tx, job: TakenJob): Promise<boolean>
-  retryLater(job: TakenJob): Promise<boolean>
+  remove(tx: Tx, job: ClaimedJob): Promise<boolean>
+  retryLater(job: ClaimedJob): Promise<boolean>
   /** Makes the job available immediately, without counting the run. */
-  release(job: TakenJob): Promise<void>
+  release(job: ClaimedJob): Promise<void>
   /** Makes jobs with an expired lease available, if the engine does not do so itself. */
   expireLeases(): Promise<void>
   counts(): Promise<StateCount[]>

@@ -8,13 +8,13 @@ import { type CommandResponse, fromKysely, type JobWithMetadata, PgBoss, type Se
 import type { Database } from '../open.ts'
 import { unavailable } from '../unavailable.ts'
 import {
+  type ClaimedJob,
   type Engine,
   FIRST_RETRY_SECONDS,
   LEASE_SECONDS,
   MAX_RETRY_SECONDS,
   type StateCount,
   type StoredJob,
-  type TakenJob,
   WHILE_BEHIND,
 } from './engine.ts'
 import { addKeyIndex, injectTime } from './pg-boss-schema.ts'
@@ -99,10 +99,10 @@ export async function openBossEngine({ database, databaseUrl, log, now }: BossEn
       return true
     },
 
-    async take(kind, limit) {
+    async claim(kind, limit) {
       await prepare(kind)
       const jobs = await boss.fetch<JobData>(kind, { batchSize: limit, includeMetadata: true })
-      return jobs.map(toTakenJob)
+      return jobs.map(toClaimedJob)
     },
 
     async renew(job) {
@@ -207,14 +207,14 @@ function toStoredJob({ data, runs, ...row }: BossRow): StoredJob {
   return { ...row, payload: data.payload, attempts: begun - data.spared }
 }
 
-function toTakenJob({ id, name, singletonKey, data, retryCount }: JobWithMetadata<JobData>): TakenJob {
+function toClaimedJob({ id, name, singletonKey, data, retryCount }: JobWithMetadata<JobData>): ClaimedJob {
   const { payload, max_attempts, spared } = data
   const attempt = retryCount + 1 - spared
   return { id, kind: name, key: singletonKey, payload, maxAttempts: max_attempts, attempt, lease: `${retryCount}` }
 }
 
-/** pg-boss counts how often a job was taken, and ignores a command that names an earlier count. */
-function runOf({ id, lease }: TakenJob): { id: string; retryCount: number } {
+/** pg-boss counts how often a job was claimed, and ignores a command that names an earlier count. */
+function runOf({ id, lease }: ClaimedJob): { id: string; retryCount: number } {
   return { id, retryCount: Number(lease) }
 }
 
@@ -226,7 +226,8 @@ function changedOne(response: CommandResponse): boolean {
 async function isWaiting(tx: Tx, kind: string, key: string): Promise<boolean> {
   // Two transactions that find no waiting job must not both insert one.
   await sql`select pg_advisory_xact_lock(hashtext(${kind}), hashtext(${key}))`.execute(tx)
-  // The lock keeps the job from being taken before this transaction ends, so that its run sees what was changed here.
+  // The lock prevents the job from being claimed before this transaction ends, so that its run sees what was changed
+  // here.
   const { rows } = await sql`
     select id from pgboss.job where name = ${kind} and singleton_key = ${key} and state < 'active'
     limit 1 for update`.execute(tx)

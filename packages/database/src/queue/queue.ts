@@ -14,7 +14,7 @@ export interface JobRun {
   attempt: number
   /** Whether the job is a dead letter if this run fails. */
   isLast: boolean
-  /** Aborted when this run no longer counts because another process has taken, or will take, the job. */
+  /** Aborted when this run no longer counts because another process has claimed, or will claim, the job. */
   signal: AbortSignal
 }
 
@@ -105,7 +105,7 @@ export interface Queue<Jobs> {
   /** Enqueues a job once per period, however many processes call this; the first immediately. One schedule per kind. */
   every<Kind extends keyof Jobs & string>(seconds: number, kind: Kind, payload: Jobs[Kind]): void
   start(): Promise<void>
-  /** Stops taking jobs, waits up to `graceMs` for running ones, and releases the rest. */
+  /** Stops claiming jobs, waits up to `graceMs` for running ones, and releases the rest. */
   stop(options?: { graceMs?: number }): Promise<void>
   /** Runs due jobs until none is left, even if workers were never started. */
   drain(): Promise<Drained>
@@ -113,7 +113,10 @@ export interface Queue<Jobs> {
   deadLetters(limit?: number): Promise<DeadLetter[]>
   /** Enqueues the dead letter as a new job; false when it does not exist. */
   retryDead(id: string): Promise<boolean>
-  /** The same inside a caller's transaction. `id` is that of the new job; null when a job of its kind and key waits. */
+  /**
+   * Like `retryDead`, inside a caller's transaction. `id` belongs to the new job; it is null when a job of its kind and
+   * key waits.
+   */
   retryDeadIn(tx: Tx, id: string): Promise<{ id: string | null } | null>
   /** False when the dead letter does not exist. */
   deleteDeadIn(tx: Tx, id: string): Promise<boolean>

@@ -2,7 +2,7 @@
 
 import { inspect } from 'node:util'
 import type { Commit } from '../commit.ts'
-import { type Engine, LEASE_SECONDS, type TakenJob } from './engine.ts'
+import { type ClaimedJob, type Engine, LEASE_SECONDS } from './engine.ts'
 import { type Effect, type JobRun, PermanentError } from './queue.ts'
 import { insertDeadJob } from './store.ts'
 import type { QueueTables } from './tables.ts'
@@ -35,7 +35,7 @@ export interface Running {
   release(): Promise<void>
 }
 
-export function runJob(runner: Runner, job: TakenJob, handler: JobHandler): Running {
+export function runJob(runner: Runner, job: ClaimedJob, handler: JobHandler): Running {
   const lost = new AbortController()
   return {
     finished: run(runner, job, handler, lost),
@@ -46,17 +46,17 @@ export function runJob(runner: Runner, job: TakenJob, handler: JobHandler): Runn
   }
 }
 
-async function run(runner: Runner, job: TakenJob, handler: JobHandler, lost: AbortController): Promise<Outcome> {
+async function run(runner: Runner, job: ClaimedJob, handler: JobHandler, lost: AbortController): Promise<Outcome> {
   try {
     return await attempt(runner, job, handler, lost)
   } catch (error) {
-    // The database is probably unavailable. The lease expires, and then the job is taken again.
+    // The database is probably unavailable. The lease expires, and then the job is claimed again.
     if (!lost.signal.aborted) runner.log.error({ ...logFields(job), err: error }, 'a job could not be completed')
     return 'lost'
   }
 }
 
-async function attempt(runner: Runner, job: TakenJob, handler: JobHandler, lost: AbortController): Promise<Outcome> {
+async function attempt(runner: Runner, job: ClaimedJob, handler: JobHandler, lost: AbortController): Promise<Outcome> {
   const maxAttempts = job.maxAttempts ?? handler.maxAttempts
   if (job.attempt > maxAttempts) {
     return moveToDeadLetters(
@@ -86,7 +86,7 @@ async function attempt(runner: Runner, job: TakenJob, handler: JobHandler, lost:
 /** Needed only around the handler: while the effect is written, its transaction holds the job. */
 async function whileRenewing<T>(
   { engine, log }: Runner,
-  job: TakenJob,
+  job: ClaimedJob,
   lost: AbortController,
   work: () => Promise<T>,
 ): Promise<T> {
@@ -105,7 +105,7 @@ async function whileRenewing<T>(
   }
 }
 
-async function complete(runner: Runner, job: TakenJob, effect: Effect): Promise<Outcome> {
+async function complete(runner: Runner, job: ClaimedJob, effect: Effect): Promise<Outcome> {
   const isDone = await runner.commit(async (tx) => {
     if (!(await runner.engine.remove(tx, job))) return false
     await effect(tx)
@@ -114,7 +114,7 @@ async function complete(runner: Runner, job: TakenJob, effect: Effect): Promise<
   return isDone ? 'done' : logLost(runner, job)
 }
 
-async function moveToDeadLetters(runner: Runner, job: TakenJob, error: unknown): Promise<Outcome> {
+async function moveToDeadLetters(runner: Runner, job: ClaimedJob, error: unknown): Promise<Outcome> {
   const { id, kind, key, payload, maxAttempts, attempt } = job
   const isMoved = await runner.commit(async (tx) => {
     if (!(await runner.engine.remove(tx, job))) return false
@@ -135,12 +135,12 @@ async function moveToDeadLetters(runner: Runner, job: TakenJob, error: unknown):
   return 'dead'
 }
 
-function logLost({ log }: Runner, job: TakenJob): Outcome {
+function logLost({ log }: Runner, job: ClaimedJob): Outcome {
   log.warn(logFields(job), 'a run lost its job to another run')
   return 'lost'
 }
 
-function logFields({ id, kind, attempt }: TakenJob): { job: string; kind: string; attempt: number } {
+function logFields({ id, kind, attempt }: ClaimedJob): { job: string; kind: string; attempt: number } {
   return { job: id, kind, attempt }
 }
 

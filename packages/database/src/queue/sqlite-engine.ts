@@ -37,7 +37,7 @@ export function createSqliteEngine({ database, now, randomBytes }: SqliteEngineO
       return true
     },
 
-    async take(kind, limit) {
+    async claim(kind, limit) {
       const lease = toHex(randomBytes(16))
       const due = db
         .selectFrom('jobs')
@@ -103,7 +103,7 @@ export function createSqliteEngine({ database, now, randomBytes }: SqliteEngineO
       )
     },
 
-    // `take` finds expired leases itself.
+    // `claim` finds expired leases itself.
     async expireLeases() {},
 
     async counts() {

@@ -23,7 +23,7 @@ interface StoredJob {
 interface JobTable extends StoredJob {
   /** Identifies the current run; null while the job waits. */
   lease: string | null
-  /** When the job may be taken: the due time, or, while it runs, the end of its lease. Unix milliseconds. */
+  /** When the job may be claimed: the due time, or, while it runs, the end of its lease. Unix milliseconds. */
   due_at: number
 }
 

@@ -1,4 +1,4 @@
-// Takes jobs and runs them: continuously once started, or all that are due in one `drain`.
+// Claims jobs and runs them: continuously once started, or all that are due in one `drain`.
 
 import { setTimeout } from 'node:timers/promises'
 import type { StateCount } from './engine.ts'
@@ -29,7 +29,7 @@ export function createWorkers(runner: Runner, beforePoll: () => Promise<void>): 
   let isStopping = false
 
   async function begin(kind: string, handler: KindHandler, limit: number): Promise<Running[]> {
-    const jobs = isStopping || isPaused() ? [] : await engine.take(kind, limit)
+    const jobs = isStopping || isPaused() ? [] : await engine.claim(kind, limit)
     if (isStopping) {
       await Promise.all(jobs.map((job) => engine.release(job)))
       return []
@@ -46,7 +46,7 @@ export function createWorkers(runner: Runner, beforePoll: () => Promise<void>): 
     try {
       return (await begin(kind, handler, limit)).map(({ finished }) => finished)
     } catch (error) {
-      log.error({ kind, err: error }, 'no jobs could be taken; the next poll retries')
+      log.error({ kind, err: error }, 'no jobs could be claimed; the next poll retries')
       return []
     }
   }

@@ -53,7 +53,7 @@ forEachDatabase('the effect of a job', (database) => {
     expect(await notes()).toEqual(['in time'])
   })
 
-  it('of the next run is not disturbed by a run that fails after losing its lease', async () => {
+  it('is not disturbed by an earlier run that fails after losing its lease', async () => {
     const { open, enqueue, drainLater, notes } = await openTestQueues(database)
     const [slow, quick] = await Promise.all([open(), open()])
     const gate = createGate()

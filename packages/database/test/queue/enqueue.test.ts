@@ -61,7 +61,7 @@ forEachDatabaseInGate('a job that is enqueued', (database) => {
   })
 
   if (database.dialect === 'postgres') {
-    it('runs although the database connections of its worker were lost', async () => {
+    it('runs even if the database connections of its worker were lost', async () => {
       const { queue, enqueue, db } = await openTestQueues(database)
       let runs = 0
       queue.handle('note', {}, async () => async () => void runs++)
@@ -78,7 +78,7 @@ forEachDatabaseInGate('a job that is enqueued', (database) => {
 })
 
 forEachDatabaseInGate('a key', (database) => {
-  it('keeps two jobs of its kind from waiting at once, and no other jobs', async () => {
+  it('prevents two jobs of its kind from waiting at the same time, and affects no other jobs', async () => {
     const { queue, enqueue, db, notes } = await openTestQueues(database)
     for (const kind of ['note', 'other'] as const) queue.handle(kind, {}, async ({ text }) => writeNote(text))
     expect(await enqueue(queue, 'first', { key: 'k' })).not.toBeNull()

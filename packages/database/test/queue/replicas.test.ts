@@ -18,12 +18,12 @@ interface Replica extends StartedProcess {
 /** Resolves when all are ready. */
 async function startReplicas(url: string, count: number): Promise<Replica[]> {
   const started = Array.from({ length: count }, () => startProcess(program, { args: [url] }))
-  for (const { said } of started) await said(/ready/)
+  for (const { waitForLine } of started) await waitForLine(/ready/)
   return started.map((one) => ({ ...one, tell: (command) => void one.stdin.write(`${command}\n`) }))
 }
 
 forEachDatabaseInGate('three processes, one of which is killed repeatedly', (database) => {
-  it('give each of 150 jobs its effect once', async () => {
+  it('apply the effect of each of 150 jobs once', async () => {
     const { queue, db, clock, drainLater, notes } = await openTestQueues(database)
     const texts = Array.from({ length: 150 }, (_, i) => `${i}`.padStart(3, '0'))
     await writable(db)
@@ -37,7 +37,7 @@ forEachDatabaseInGate('three processes, one of which is killed repeatedly', (dat
     while (replicas.length > 3) {
       const [victim, ...others] = replicas.slice(0, 3) as [Replica, ...Replica[]]
       for (const replica of [victim, ...others]) replica.tell('allow 12')
-      for (let begun = 6 + (replicas.length % 5); begun > 0; begun--) await victim.said(/began/)
+      for (let begun = 6 + (replicas.length % 5); begun > 0; begun--) await victim.waitForLine(/began/)
       await victim.kill()
       replicas.shift()
       replicas[2]?.tell('start')
@@ -62,7 +62,7 @@ it('four processes may start at once with an empty PostgreSQL database', async (
   onTestFinished(drop)
   const replicas = await startReplicas(url, 4)
   for (const replica of replicas) replica.tell(`time ${START}`)
-  for (const replica of replicas) await replica.said(/drained/)
+  for (const replica of replicas) await replica.waitForLine(/drained/)
   await Promise.all(replicas.map(({ kill }) => kill()))
   const { db, close }: Database<QueueTables> = await openDatabase({ url, migrations: noteTables })
   expect(await readNotes(db)).toEqual(['tick'])

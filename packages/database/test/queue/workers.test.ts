@@ -94,7 +94,7 @@ forEachDatabase('started workers', (database) => {
 })
 
 forEachDatabase('stopping', (database) => {
-  it('waits for running jobs and takes no more jobs', async () => {
+  it('waits for running jobs and claims no more jobs', async () => {
     const { open, enqueue, notes } = await openTestQueues(database)
     const [queue, other] = await Promise.all([open(), open()])
     const gate = createGate()
@@ -139,7 +139,7 @@ forEachDatabase('stopping', (database) => {
     expect(await notes()).toEqual(['attempt 1'])
   })
 
-  it('does not start jobs that were taken at the last moment', async () => {
+  it('does not start jobs that were claimed at the last moment', async () => {
     const { open, enqueue, db } = await openTestQueues(database)
     const [queue, other] = await Promise.all([open(), open()])
     queue.handle('note', {}, async () => writeNote('too late'))
@@ -147,7 +147,7 @@ forEachDatabase('stopping', (database) => {
     const stopping = await writable(db)
       .transaction()
       .execute(async (tx) => {
-        // As on SQLite, no job can be taken before this transaction ends.
+        // As on SQLite, no job can be claimed before this transaction ends.
         if (database.dialect === 'postgres') await sql`lock table pgboss.job in exclusive mode`.execute(tx)
         await queue.start()
         return { stopped: queue.stop() }
@@ -156,7 +156,7 @@ forEachDatabase('stopping', (database) => {
     expect(await other.counts()).toEqual({ note: { waiting: 1, delayed: 0, running: 0, dead: 0 } })
   })
 
-  it('repeatedly does not use up the attempts of a job', async () => {
+  it('does not use up the attempts of a job, however often it happens', async () => {
     const { open, enqueue, drainLater, notes } = await openTestQueues(database)
     for (let time = 0; time < 4; time++) {
       const queue = await open()

@@ -29,8 +29,8 @@ const BUNDLER = ['./bundler.ts', './make-bundle.ts', '../../../service/src/progr
 const KEEP_MS = 7 * 86_400_000
 
 /** Records the state of each source before it is read: a change in between makes the bundle stale, never wrong. */
-const noteInputs: Plugin = {
-  name: 'note-inputs',
+const recordInputs: Plugin = {
+  name: 'record-inputs',
   load(id) {
     if (id.startsWith('/') && !id.includes('/node_modules/')) inputs[id] = stateOf(id)
     return null
@@ -48,7 +48,7 @@ await writeBundle({
   dir: folder,
   urlOf: (source) => JSON.stringify(pathToFileURL(source).href),
   pathOf: (source) => JSON.stringify(source),
-  plugins: [noteInputs],
+  plugins: [recordInputs],
 })
 const newest: Bundle = { entry: `${folder}/program.mjs`, inputs }
 writeFileSync(`${folder}/newest.json`, JSON.stringify(newest))

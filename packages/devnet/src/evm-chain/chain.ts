@@ -12,7 +12,7 @@ import { createGenesis } from './genesis.ts'
 import { type Entry, openJournal } from './journal.ts'
 import { CALLS, CHANGES, REFUSED, resolveTags, SENDS } from './methods.ts'
 
-/** Takes the request object of EIP-1193, so `viem.custom(chain)` uses it without HTTP. */
+/** Accepts the request object of EIP-1193, so `viem.custom(chain)` uses it without HTTP. */
 export type EvmChain = {
   /** Seconds. */
   genesisTime: number
@@ -58,7 +58,7 @@ export const FINALITY_DEPTH = 2
 type Head = { number: number; hash: Hash; time: number }
 
 /** A change, its result, and the number of the head after it. */
-type Made = Omit<Entry, 'head'> & { result: unknown; block: number }
+type AppliedChange = Omit<Entry, 'head'> & { result: unknown; block: number }
 
 export async function openChain(options: ChainOptions): Promise<EvmChain> {
   const { stateFile, now = Date.now, landing = 'later', network = EVM } = options
@@ -76,7 +76,7 @@ export async function openChain(options: ChainOptions): Promise<EvmChain> {
   let isHeld = false
   let isBlockDue = false
   /** The changes that made the blocks, for forks. */
-  let made: Made[] = []
+  let made: AppliedChange[] = []
   let abandoned: { engine: Engine; head: Head } | null = null
   const clock = createBlockClock(now)
   // The journal's order is the chain's.
@@ -154,7 +154,7 @@ export async function openChain(options: ChainOptions): Promise<EvmChain> {
       else if (isBlockDue && waitingSince !== null) await change('evm_mine', [])
       else if (isBlockDue && !isFinal()) await change('evm_mine', [], present)
     }
-    // A client that asks for a transaction right after sending it does not find it yet.
+    // A client that queries a transaction right after sending it does not find it yet.
     isBlockDue = !SENDS.has(method)
   }
 

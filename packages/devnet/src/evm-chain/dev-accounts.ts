@@ -44,7 +44,7 @@ const accounts: DevAccount[] = [
 /** Demo payers: each starts with native coin and every token. */
 export const DEV_PAYERS: readonly DevAccount[] = accounts
 
-/** Pays what the faucet gives; the only one who may mint (a constant of `contracts/Erc20.sol`). */
+/** Pays the faucet's grants; the only account that may mint (a constant of `contracts/Erc20.sol`). */
 export const DEV_MINTER = account(
   '0x23618e81E3f5cdF7f54C3d65f7FBc0aBf5B21E8f',
   '0xdbda1821b80551c9d65939329250298aa3472ba22feea921c0cf5d620ea67b97',

@@ -6,7 +6,7 @@ import { coinGrant } from './faucet.ts'
 
 type Faucet = { Method: 'dev_faucet'; Parameters: unknown[]; ReturnType: Hash }
 
-/** More polls than a transaction takes to land, if it does at all. */
+/** More polls than any transaction needs to land. */
 const MAX_POLLS = 10
 
 /**

@@ -1,4 +1,4 @@
-// One EVM chain in a process of its own.
+// One EVM chain in its own process.
 
 import { join } from 'node:path'
 import { EVM } from '@svc/api/networks'

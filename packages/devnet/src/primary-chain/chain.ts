@@ -65,7 +65,7 @@ export interface PrimaryChain {
   refusal(wire: WireTransaction, view: View): TransactionError | null
   /** Accepts a transaction, which lands according to `Landing`. */
   send(wire: WireTransaction): void
-  /** Runs a transaction at once, in a slot of its own. */
+  /** Runs a transaction immediately, in its own slot. */
   submit(wire: WireTransaction): TransactionRecord | { dropped: TransactionError }
   /** Whether the transaction would succeed, signatures included. */
   preflight(wire: WireTransaction): Outcome
@@ -78,7 +78,7 @@ export interface PrimaryChain {
   pass(method: string): void
   /** Lands all transactions that were sent, and makes them final. */
   settle(): void
-  /** Lets only the clock move the chain. */
+  /** From now on, only the clock moves the chain. */
   hold(): void
   /** Ends `hold`. */
   resume(): void
@@ -212,7 +212,7 @@ export function createChain(options: ChainOptions): PrimaryChain {
     pass(method) {
       landByClock()
       if (isSlotDue && !isHeld) land(addSlot())
-      // A client that asks for a transaction right after sending it does not find it yet.
+      // A client that queries a transaction right after sending it does not find it yet.
       isSlotDue = options.landing === 'later' && method !== 'sendTransaction'
     },
     settle() {

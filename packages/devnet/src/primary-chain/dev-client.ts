@@ -80,7 +80,7 @@ export async function send(
   return signature
 }
 
-/** More polls than a transaction takes to be confirmed, if it lands at all. */
+/** More polls than any transaction needs to be confirmed. */
 const MAX_POLLS = 10
 
 async function untilConfirmed(rpc: Rpc, signature: Signature): Promise<void> {

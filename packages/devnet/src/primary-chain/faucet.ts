@@ -26,7 +26,7 @@ const USAGE = 'dev_faucet takes [address, asset, amount]'
 const U64_MAX = 2n ** 64n - 1n
 
 export const faucetMethods: Methods = {
-  requestAirdrop: (chain, params) => giveSol(chain, addressAt(params, 0), u64At(params, 1)).signature,
+  requestAirdrop: (chain, params) => grantSol(chain, addressAt(params, 0), u64At(params, 1)).signature,
 
   async dev_faucet(chain, params) {
     const to = addressAt(params, 0)
@@ -36,7 +36,7 @@ export const faucetMethods: Methods = {
       throw invalidParams(`${USAGE}: asset must be one of ${coin.ticker}, ${TOKEN_ASSETS.join(', ')}`)
     const token = TOKEN_ASSETS.find((name) => name === asset)
     const amount = amountAt(params, 2, token ? MINTS[token].decimals : coin.decimals)
-    const record = token ? await giveTokens(chain, to, token, amount) : giveSol(chain, to, amount)
+    const record = token ? await grantTokens(chain, to, token, amount) : grantSol(chain, to, amount)
     // Wallets read confirmed blocks.
     chain.settle()
     return record.signature
@@ -56,12 +56,12 @@ function amountAt(params: Params, index: number, decimals: number): bigint {
   return amount
 }
 
-export function giveSol(chain: PrimaryChain, to: Address, amount: bigint): TransactionRecord {
+export function grantSol(chain: PrimaryChain, to: Address, amount: bigint): TransactionRecord {
   const source = createNoopSigner(FAUCET.address)
   return send(chain, [getTransferSolInstruction({ source, destination: to, amount })])
 }
 
-async function giveTokens(chain: PrimaryChain, to: Address, asset: TokenAsset, amount: bigint) {
+async function grantTokens(chain: PrimaryChain, to: Address, asset: TokenAsset, amount: bigint) {
   const { mint, decimals } = MINTS[asset]
   const ata = await tokenAccountOf(to, asset)
   const payer = createNoopSigner(FAUCET.address)

@@ -1,4 +1,4 @@
-// One primary chain in a process of its own.
+// One primary chain in its own process.
 
 import { startPrimaryChain } from './start.ts'
 

@@ -65,7 +65,7 @@ export function createSummary(snapshot: Snapshot | null) {
   const transactions = [...(snapshot?.transactions ?? [])]
   let blockhashes = [...(snapshot?.blockhashes ?? [])]
 
-  function noteTransaction({ signature, slot, time, wire }: TransactionRecord, length: number): void {
+  function recordTransaction({ signature, slot, time, wire }: TransactionRecord, length: number): void {
     const digest = messageDigest(Buffer.from(wire, 'base64'))
     transactions.push([signature, slot, time, digest, end.bytes, length])
   }
@@ -78,7 +78,7 @@ export function createSummary(snapshot: Snapshot | null) {
       if ('blockhash' in entry) blockhashes.push(entry.blockhash)
       if ('skippedBlocks' in entry) skippedBlocks += entry.skippedBlocks
       if ('transaction' in entry) {
-        noteTransaction(entry.transaction, length)
+        recordTransaction(entry.transaction, length)
         for (const account of entry.accounts) accounts.set(account.address, account)
       }
       end.bytes += length
@@ -129,7 +129,7 @@ export function writeSnapshot(file: string, journal: number, summary: Summary): 
 
 const DIGESTED_BYTES = 65_536
 
-/** Tells journals apart: the last lines hold signatures. */
+/** Identifies a journal by its last lines, which contain signatures. */
 function digestUpTo(journal: number, end: number): string {
   const start = Math.max(0, end - DIGESTED_BYTES)
   return hash('sha256', bytesAt(journal, start, end - start))

@@ -14,7 +14,7 @@ import { createSubscriptions } from './subscriptions.ts'
 export interface PrimaryChainOptions {
   /** 0 takes any free port. It serves websockets, too. */
   readonly port: number
-  /** A second port that serves the same. Stock clients look for websockets one port above the one they are given. */
+  /** A second port that serves the same. Stock clients look for websockets one port above the RPC port. */
   readonly webSocketPort?: number
   readonly host?: string
   /** File that keeps the chain between starts; without it the chain is in memory only. */

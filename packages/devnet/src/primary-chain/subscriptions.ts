@@ -136,7 +136,7 @@ function serveSocket(chain: PrimaryChain, socket: WebSocket): void {
   const subscriptions = new Map<number, Subscription>()
   let lastId = 0
 
-  function tell(): void {
+  function notify(): void {
     chain.pass('')
     for (const [subscription, { notification, news, isOnce }] of subscriptions) {
       for (const result of news()) {
@@ -167,8 +167,8 @@ function serveSocket(chain: PrimaryChain, socket: WebSocket): void {
     }
   }
 
-  const looking = setInterval(tell, POLL_EVERY_MS)
-  socket.on('close', () => clearInterval(looking))
+  const timer = setInterval(notify, POLL_EVERY_MS)
+  socket.on('close', () => clearInterval(timer))
   socket.on('error', () => socket.terminate())
   socket.on('message', (data) => {
     const message = answer(String(data))

@@ -1,4 +1,4 @@
-// Settings that name the stores of tests, as an operator writes them.
+// Settings that name the stores of tests, as an admin writes them.
 
 interface S3Store {
   url: string

@@ -15,7 +15,7 @@ const NO_LIMITS = { MAX_REQUESTS_AT_ONCE: '0', RATE_LIMITS: 'address=0/min,ident
 /** Jobs run when a test drains the queue. Tests of the workers enable them. */
 const NO_WORKERS = { RUN_JOBS: 'false' }
 
-/** Tests that need hosts have name servers of their own. */
+/** Tests that need hosts bring their own name servers. */
 const knowsNoHost = async () => []
 
 export async function startTestAgent(variables: Variables = {}, overrides?: Overrides): Promise<Agent> {

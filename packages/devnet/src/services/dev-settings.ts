@@ -51,7 +51,7 @@ export const DEV_SETTINGS: Settings = {
   },
 }
 
-export function readDevSettings(variables: Variables): { dev: DevSettings; asked: ReadonlySet<string> } {
+export function readDevSettings(variables: Variables): { dev: DevSettings; namesRead: ReadonlySet<string> } {
   const settings = new SettingsReader(variables, DEV_SETTINGS)
   const port = { min: 0, max: 65_535 }
   const registryProgram = readableFile(settings, 'DEV_SAS_PROGRAM_SO')
@@ -68,7 +68,7 @@ export function readDevSettings(variables: Variables): { dev: DevSettings; asked
     ...(registryProgram && { registryProgram }),
   }
   settings.done()
-  return { dev, asked: settings.asked }
+  return { dev, namesRead: settings.namesRead }
 }
 
 function readableFile(settings: SettingsReader, variable: string): string {

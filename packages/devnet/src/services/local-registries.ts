@@ -1,4 +1,4 @@
-// Sets up the registries of both chains when a development environment starts, as an operator does once.
+// Sets up the registries of both chains when a development environment starts, as an admin does once.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { ROLES } from '@svc/api/networks'

@@ -32,7 +32,7 @@ async function receiptOf(hash: Hash) {
   return client.getTransactionReceipt({ hash }).catch(() => null)
 }
 
-test('the EVM chain that lands transactions at once makes them final, and further blocks add confirmations', async () => {
+test('the EVM chain can land transactions immediately and as final, and further blocks add confirmations', async () => {
   const client = await start()
   const hash = await client.sendTransaction({ to, value: 1n })
   expect(await client.getTransactionConfirmations({ hash })).toBe(1n)

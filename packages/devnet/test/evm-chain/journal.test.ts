@@ -85,7 +85,7 @@ test('a restarted EVM chain keeps its block times and continues at the time of t
 test('an EVM chain loses nothing that it acknowledged when it is killed', { tags: ['nightly'] }, async () => {
   const program = new URL('../../src/evm-chain/main.ts', import.meta.url)
   const chain = startProcess(program, { env: { DATA_DIR: folder, DEV_EVM_RPC_PORT: '0' } })
-  const [url] = await chain.said(/http:\S+\d/)
+  const [url] = await chain.waitForLine(/http:\S+\d/)
   const client = connectAs(payer, url)
   await makeChanges(client)
   const before = await everything(client)
@@ -133,7 +133,7 @@ test.each([
     (lines: string[]) => lines.toSpliced(-3, 1),
     'was written on blocks that this version does not make',
   ],
-])('an EVM chain refuses a journal %s, says what to do, and does not change the file', async (_, change, message) => {
+])('an EVM chain refuses a journal %s without changing it, and suggests what to do', async (_, change, message) => {
   await session(async (client) => {
     await client.sendTransaction({ to, value: 5n })
     await client.sendTransaction({ to, value: 6n })

@@ -99,7 +99,7 @@ describe('the EVM chain', () => {
 })
 
 describe('the EVM faucet', () => {
-  it('grants MON to many accounts at once', async () => {
+  it('grants MON to many accounts at the same time', async () => {
     const owner = privateKeyToAddress(generatePrivateKey())
     await Promise.all(Array.from({ length: 20 }, () => connect(0).faucet(owner, 'MON', '1.5')))
     expect(await connect(0).getBalance({ address: owner })).toBe(parseEther('30'))
@@ -123,7 +123,7 @@ describe('the EVM faucet', () => {
     [[treasury, 'USDC', '0.0000001'], 'USDC has 6 decimals'],
     [[treasury, 'USDC', '0'], 'above 0'],
     [[treasury, 'MON', '1000000001'], 'at most 1000000000 MON'],
-  ])('refuses %j and says what to do', async (params, message) => {
+  ])('refuses %j and suggests what to do', async (params, message) => {
     const refusal = await connect(0)
       .faucet(...params)
       .catch((caught: Error) => caught)
@@ -171,12 +171,12 @@ describe('an authorization of USDC', () => {
     ['not yet valid', { validAfter: TIME }, 'FiatTokenV2: authorization is not yet valid'],
     ['expired', { validBefore: TIME }, 'FiatTokenV2: authorization is expired'],
     ['beyond the balance', { value: 10n ** 20n }, 'ERC20: transfer amount exceeds balance'],
-  ])('that is %s is refused', async (_, changes, reason) => {
+  ])('is refused if it is %s', async (_, changes, reason) => {
     const message = authorize(3, changes)
     await expect(connect(1).simulateContract(transfer(message, await sign(message)))).rejects.toThrow(reason)
   })
 
-  it('whose signature covers another amount or another type is refused', async () => {
+  it('is refused if its signature covers another amount or another type', async () => {
     const message = authorize(4)
     const other = await sign({ ...message, value: 41n })
     const receive = await sign(message, 'ReceiveWithAuthorization')

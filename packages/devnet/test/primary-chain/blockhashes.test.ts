@@ -33,7 +33,7 @@ describe('blockhashes of the primary chain', () => {
     })
   })
 
-  it('can be expired at once, and the block height shows it', async () => {
+  it('can be expired by a test, and the block height shows it', async () => {
     const lifetime = await latest()
     const transaction = await sign(running.rpc, payer, [pay(1n)], { lifetime })
     running.chain.expireBlockhashes()
@@ -46,7 +46,7 @@ describe('blockhashes of the primary chain', () => {
     await send(running.rpc, payer, [pay(1n)])
   })
 
-  it('are unknown to a preflight at an older commitment than that of their request', async () => {
+  it('are unknown to a preflight at an older commitment than the one they were requested at', async () => {
     running.clock.time += 4_000
     const lifetime = (await running.rpc.getLatestBlockhash({ commitment: 'processed' }).send()).value
     const wire = getBase64EncodedWireTransaction(await sign(running.rpc, payer, [pay(1n)], { lifetime }))

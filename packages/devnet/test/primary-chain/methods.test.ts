@@ -11,7 +11,7 @@ describe('the primary chain', () => {
   const running = forAllTests(() => startTestChain({ landing: 'at once' }))
   const faucet = (...params: unknown[]) => call(running.url, 'dev_faucet', params)
 
-  it('returns accounts whole or in part, with u64 values exact', async () => {
+  it('returns accounts completely or in part, with exact u64 values', async () => {
     const { rpc } = running
     const at = await tokenAccountOf(payer.address, 'USDC')
     const { value: whole } = await rpc.getAccountInfo(at, { encoding: 'base64' }).send()
@@ -103,7 +103,7 @@ describe('the primary chain', () => {
     ['SOL', 0, 'above 0'],
     ['USDC', '0.0000001', '6 decimals'],
     ['USDC', '1'.repeat(30), '64 bits'],
-  ])('does not grant %s %s, and says what to do', async (asset, amount, advice) => {
+  ])('does not grant %s %s, and suggests what to do', async (asset, amount, advice) => {
     const { error } = await faucet(payer.address, asset, amount)
     expect(error).toMatchObject({ code: -32602, message: expect.stringContaining(advice) })
   })

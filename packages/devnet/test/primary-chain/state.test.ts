@@ -151,7 +151,7 @@ describe('the primary chain', () => {
   async function spawnChain() {
     const env = { DEV_PRIMARY_RPC_PORT: '0', DEV_PRIMARY_STATE_FILE: stateFile }
     const chain = startProcess(new URL('../../src/primary-chain/main.ts', import.meta.url), { env })
-    const [url] = await chain.said(/http\S+/)
+    const [url] = await chain.waitForLine(/http\S+/)
     return { ...chain, url }
   }
 })

@@ -44,7 +44,7 @@ it('T-129 reports a broken rule and a foreign error with the input that caused i
   expect(await problemOf(refusing(new TypeError('not of its own')))).toMatch(/^throws TypeError: not of its own /)
 })
 
-it('T-129 made-up input arrives in pieces, which are the whole', async () => {
+it('T-129 made-up input arrives in pieces that add up to it', async () => {
   let pieces = 0
   const rule = (input: Buffer, cut: (bytes: Buffer) => Buffer[]) => {
     pieces = Math.max(pieces, cut(input).length)

@@ -13,7 +13,7 @@ import { startTestWitness } from '../../src/services/witness.ts'
 const OWNER = '4vJ9JU1bJJE96FWSJKvHsmmFADCg4gpZQff4P3bkLKi'
 const NAMES = ['one', 'two'] as const
 
-it('WIT-09 two gateways witness each other, each log by the other operator', async () => {
+it('WIT-09 two gateways witness each other, each with the witness of the other admin', async () => {
   await using running = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), 'svc-mutual-'))
   running.defer(() => rm(folder, { recursive: true }))

@@ -1,4 +1,4 @@
-// A gateway continues with what release 1.1.0 left behind: its database, its logbook and its data folder.
+// A gateway continues with what release 1.1.0 left behind: its database, its journal and its data folder.
 
 import { appendFile, cp, mkdtemp, readdir, readFile, rm, utimes } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -200,7 +200,7 @@ it.each([
   ['statement', `statement 1763474264 ${'a'.repeat(32)} 9 ${'b'.repeat(64)}\n`],
   ['receipt', `receipt 1763474264 primary-mainnet tx ${'b'.repeat(64)} - 1763474264\n`],
   ['revocation', `revocation 1763474264 ${'a'.repeat(32)} 1763474264 {"what":"urls","locker":"a","epoch":1}\n`],
-])('T-37 ADD-31 a database that lacks a %s of its logbook is healed with release 1.1.0 first', async (_, line) => {
+])('T-37 ADD-31 a database that lacks a %s of its journal is healed with release 1.1.0 first', async (_, line) => {
   const data = await openData('sqlite', line)
   onTestFinished(data.close)
   const { instance } = data

@@ -3,7 +3,7 @@
 import { expect, it } from 'vitest'
 import { findWrites } from '../../../../scripts/writes.ts'
 
-const ROOM = 'apps/gateway/src/files/store.ts'
+const ORDINARY_FILE = 'apps/gateway/src/files/store.ts'
 const CHUNKS = 'apps/gateway/src/evidence/snapshots/chunk-store.ts'
 const foundIn = (file: string, text: string) => findWrites([{ file, text }])
 
@@ -25,7 +25,7 @@ it.each([
   "import { writerOf } from '@svc/database/reader'",
   "import { type Commit, createCommit as make } from '@svc/database/commit'",
 ])('T-37 a database opened by %j is found', (text) => {
-  expect(foundIn(ROOM, text)).toEqual([expect.stringMatching(/store\.ts:1: .* opens a database$/)])
+  expect(foundIn(ORDINARY_FILE, text)).toEqual([expect.stringMatching(/store\.ts:1: .* opens a database$/)])
 })
 
 it.each([
@@ -35,18 +35,18 @@ it.each([
   'db as Kysely<Schema>',
   'db as never as Transaction<Schema>',
 ])('T-37 a reader passed off by "%s" is found', (text) =>
-  expect(foundIn(ROOM, `\nremove(${text})`)).toEqual([expect.stringContaining('store.ts:2:')]),
+  expect(foundIn(ORDINARY_FILE, `\nremove(${text})`)).toEqual([expect.stringContaining('store.ts:2:')]),
 )
 
 it.each(['whole.transaction().execute(work)', 'await whole.startTransaction().execute()'])(
   'T-37 a transaction by "%s" is found',
-  (text) => expect(foundIn(ROOM, text)).toHaveLength(1),
+  (text) => expect(foundIn(ORDINARY_FILE, text)).toHaveLength(1),
 )
 
 it.each(['commit(work, { whileBehind: true })', 'const options = { whileBehind }', 'commit(work, WHILE_BEHIND)'])(
   'T-37 a commit while behind by "%s" is found where no reason is listed',
   (text) => {
-    expect(foundIn(ROOM, text)).toEqual([expect.stringContaining('while the database may be behind')])
+    expect(foundIn(ORDINARY_FILE, text)).toEqual([expect.stringContaining('while the database may be behind')])
     expect(foundIn('packages/service/src/guard/nonces.ts', text)).toEqual([])
   },
 )
@@ -71,5 +71,5 @@ it('types, comments, other names and reads are not', () => {
     const served = { whileBehind: 'served' }
     chain.transactions(of)
     return WHILE_CURRENT`
-  expect(foundIn(ROOM, text)).toEqual([])
+  expect(foundIn(ORDINARY_FILE, text)).toEqual([])
 })

@@ -15,6 +15,8 @@ const SENT_LATELY_MS = 10_000
 export interface Call {
   to?: Address
   data: Hex
+  /** Wei that are paid to it. */
+  value?: bigint
 }
 
 export interface Costs {
@@ -85,7 +87,7 @@ export function createEvmAccount(
       ]).catch(rejectAsEvmError)
       // A margin, because the state of the chain may change before the transaction lands.
       const gas = (estimate * 12n) / 10n
-      const most = gas * maxFeePerGas
+      const most = gas * maxFeePerGas + (call.value ?? 0n)
       if (balance < most)
         throw new EvmError(
           'unfunded',
@@ -101,9 +103,7 @@ export function createEvmAccount(
       return { tx: keccak256(raw), raw }
     },
 
-    /**
-     * Whether a node accepted it means little, with one exception: a transaction whose nonce is used will never land.
-     */
+    /** A node's answer decides nothing, with one exception: a transaction whose nonce is used will never land. */
     async send(raw: Hex): Promise<'sent' | 'nonce_taken'> {
       const { nonce = 0 } = parseTransaction(raw)
       try {

@@ -45,7 +45,7 @@ function tokenArrival(logs: readonly Log[], payTo: string, authorized: readonly 
   }
 }
 
-/** Other payments in the same transaction do not matter (T-46). */
+/** Ignores other payments in the same transaction (T-46). */
 function authorizedArrival(authorized: readonly Authorized[], wanted: string): Arrival {
   const own = authorized.filter(({ id }) => id === wanted)
   return {

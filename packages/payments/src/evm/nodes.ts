@@ -69,7 +69,7 @@ export function connectEvm(
   }
 }
 
-/** The same as `connectEvm`, for queries whose answers must be of one moment: one address may be several machines. */
+/** Like `connectEvm`, for queries whose answers must belong to one moment: one address may be several machines. */
 export function connectEvmBatches(
   { chainId }: Pick<EvmNetwork, 'chainId'>,
   rpcUrls: readonly string[],

@@ -33,12 +33,12 @@ export function createEvmPayerNode(network: EvmNetwork, rpcUrls: readonly string
   const balanceReader = createEvmBalanceReader(network, rpcUrls)
 
   async function balancesOf({ asset }: PayableLeg, payer: string): Promise<Balances> {
-    const [coins, held] = await balanceReader.read([
+    const [coins, assetBalance] = await balanceReader.read([
       { asset: NATIVE_ASSETS.evm, payTo: payer },
       { asset, payTo: payer },
     ])
-    if (coins == null || held == null) throw new ChainUnavailable('no node of the EVM chain reports a balance')
-    return { coins, held }
+    if (coins == null || assetBalance == null) throw new ChainUnavailable('no node of the EVM chain reports a balance')
+    return { coins, assetBalance }
   }
 
   return {
@@ -55,7 +55,7 @@ export function createEvmPayerNode(network: EvmNetwork, rpcUrls: readonly string
       const fee = gas * costs.maxFeePerGas
       return {
         fee: { amount: String(fee), ...coin },
-        balances: balances ? { asset: String(balances.held), coin: String(balances.coins) } : null,
+        balances: balances ? { asset: String(balances.assetBalance), coin: String(balances.coins) } : null,
         objection: payer !== null && balances ? objectionTo(leg, payer, balances, { gas: costs.gas, fee, coin }) : null,
         eip155: {
           chain_id: network.chainId,
@@ -91,7 +91,7 @@ export function createEvmPayerNode(network: EvmNetwork, rpcUrls: readonly string
   function isKnown(tx: string): Promise<boolean> {
     return pool.first(
       async (rpc, signal) => (await rpc('eth_getTransactionByHash', [tx], signal)) !== null,
-      (isThere) => isThere,
+      (wasFound) => wasFound,
     )
   }
 }
@@ -99,7 +99,7 @@ export function createEvmPayerNode(network: EvmNetwork, rpcUrls: readonly string
 interface Balances {
   coins: bigint
   /** The balance of the asset. */
-  held: bigint
+  assetBalance: bigint
 }
 
 interface Costs {
@@ -153,12 +153,13 @@ function aboveBase(price: bigint, base: bigint): bigint {
 function objectionTo(
   { asset, payTo, amount, ticker, decimals }: PayableLeg,
   payer: string,
-  { coins, held }: Balances,
+  { coins, assetBalance }: Balances,
   { gas, fee, coin }: { gas: bigint | null; fee: bigint; coin: { ticker: string; decimals: number } },
 ): string | null {
   if (payTo.toLowerCase() === payer.toLowerCase()) return OWN_PAYMENT
   const needsOfCoin = fee + (asset === NATIVE_ASSETS.evm ? amount : 0n)
-  const missing = shortage(ticker, decimals, amount, held) ?? shortage(coin.ticker, coin.decimals, needsOfCoin, coins)
+  const missing =
+    shortage(ticker, decimals, amount, assetBalance) ?? shortage(coin.ticker, coin.decimals, needsOfCoin, coins)
   if (missing) return missing
   return gas === null || gas > MAX_GAS ? 'cannot make this payment: the chain would reject it' : null
 }

@@ -86,8 +86,8 @@ function requireAnswer(answer: unknown): RpcAnswer {
 }
 
 /**
- * Makes calls in one request: one machine answers them all, at one moment. The results are in the order of the calls; a
- * call that fails has its `RpcError` as its result.
+ * Makes all calls in one request, so that one machine answers them at one moment. The results are in the order of the
+ * calls; a call that fails has its `RpcError` as its result.
  */
 export type JsonRpcBatch = (
   calls: readonly [method: string, params: unknown[]][],

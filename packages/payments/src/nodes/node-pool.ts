@@ -40,7 +40,7 @@ export interface ChainNode<Client> {
   /** The host of the node: paths, queries and user names contain keys. */
   readonly name: string
   ask<Answer>(question: Question<Client, Answer>): Promise<Answer>
-  /** The same for an answer that decides something: also rejects when the node is on another chain afterwards. */
+  /** Like `ask`, for an answer that decides something: also rejects when the node is on another chain afterwards. */
   askToDecide<Answer>(question: Question<Client, Answer>): Promise<Answer>
   requireChain(): Promise<void>
   /** Why a question failed, for the log. */
@@ -57,9 +57,9 @@ export interface NodePool<Client> {
    */
   first<Answer>(question: Question<Client, Answer>, isGood?: (answer: Answer) => boolean): Promise<Answer>
   /**
-   * Queries all nodes at once and returns the first answer that a quorum of nodes gives. An answer that something is
-   * absent counts only when so many nodes give it that the others cannot form a quorum. Throws `ChainUnavailable` or
-   * `NodesDisagree`.
+   * Queries all nodes at once and returns the first answer that a quorum of nodes agrees on. An answer that something
+   * is absent counts only when so many nodes report it that the others cannot form a quorum. Throws `ChainUnavailable`
+   * or `NodesDisagree`.
    */
   agree<Answer>(question: Question<Client, Answer>, isAbsence?: (answer: Answer) => boolean): Promise<Answer>
   /**
@@ -221,7 +221,7 @@ function createNode<Client>(
     const timer = setTimeout(() => {
       const problem = new NodeProblem(`no answer within ${timeoutMs} ms`)
       stop.abort(problem)
-      // A request that others share goes on until its first caller aborts it.
+      // A request that others share continues until its first caller aborts it.
       late.reject(problem)
     }, timeoutMs)
     timer.unref()

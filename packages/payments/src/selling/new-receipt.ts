@@ -12,7 +12,7 @@ export interface Paid {
   units: number
   leg: QuotedLeg
   payment: ChainPayment
-  /** The signing key of later statements, if a locker is bought. */
+  /** The id of the locker's chain of statements, if a locker is bought. */
   proofId?: string
   /** The receipt of the locker, if it is renewed. */
   extends?: string

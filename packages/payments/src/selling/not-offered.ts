@@ -14,7 +14,7 @@ export interface LegStates {
   /** Legs whose token account does not exist; null until a node has answered. */
   tokenAccountOf(leg: Leg): 'exists' | 'missing' | 'unknown'
   decimalsProblems: ReadonlyMap<Leg, string>
-  /** Symbols. */
+  /** The symbols of coins without a price. */
   unpriced: readonly string[]
 }
 
@@ -68,5 +68,5 @@ function unknownAccount({ of }: Leg): string {
 }
 
 function withoutPrice(price: OraclePrice): string {
-  return `no price of ${price.symbol} is known: it is left out of quotes until ORACLE_URL gives one or FALLBACK_USD has ${price.symbol}=…`
+  return `no price of ${price.symbol} is known: it is left out of quotes until ORACLE_URL provides one or FALLBACK_USD contains ${price.symbol}=…`
 }

@@ -48,7 +48,7 @@ export async function preparePayment(
   return orSilent(node.facts(leg, payer ?? null))
 }
 
-/** Sends the same bytes as often as they come: they pay once. */
+/** Sends the bytes each time a caller submits them: they can pay only once. */
 export async function sendPayment(
   seller: PageSeller,
   { pay_req_id, transaction }: Body<typeof sendPaymentEndpoint>,
@@ -92,7 +92,10 @@ export async function paymentOutcome(
   const networks = networksOf(request, 'nonce' in life ? 'evm' : 'solana')
   const [network] = networks
   if (!sales.reader(network).isTransactionId(tx))
-    throw new ValidationError({ loc: ['body', 'tx'], msg: `must be a transaction of ${network.name}, as life is` })
+    throw new ValidationError({
+      loc: ['body', 'tx'],
+      msg: `must be a transaction of ${network.name}, the network that \`life\` is for`,
+    })
   if (!sales.payerNode(network).isAddress(payer)) throw notAnAddress(network)
   const payment = { tx: canonicalTx(tx), payer, life }
   const outcomes = networks.map((one) => sales.payerNode(one).outcome(payment as never)) // its life is of their family

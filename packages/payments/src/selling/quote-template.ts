@@ -13,7 +13,7 @@ export interface QuoteTemplate {
   body: Pieces
   header: Pieces
   /** The body without its transfer requests. */
-  kept: Pieces
+  storedPieces: Pieces
 }
 
 /**
@@ -52,7 +52,7 @@ export function quoteTemplate(quote: AnyQuote): QuoteTemplate {
   return {
     body: piecesOf(JSON.stringify(quote)),
     header: piecesOf(plainOfferText(quote)),
-    kept: piecesOf(JSON.stringify(withoutTransferRequests(quote))),
+    storedPieces: piecesOf(JSON.stringify(withoutTransferRequests(quote))),
   }
 }
 
@@ -70,8 +70,8 @@ export interface StoredQuote {
 }
 
 /** What `storedBody` needs of a template. */
-export function templateText({ kept }: QuoteTemplate): string {
-  return JSON.stringify(kept)
+export function templateText({ storedPieces }: QuoteTemplate): string {
+  return JSON.stringify(storedPieces)
 }
 
 /** The body of the original response; one that was stored by its template has no transfer requests. */

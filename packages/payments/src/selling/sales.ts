@@ -47,8 +47,8 @@ interface Treasury {
   balances: BalanceReader
 }
 
-const ORACLE_TIMEOUT_MS = 3_000
-const MAX_CONFIDENCE_RATIO = 0.02
+/** Of one reading of the price server. */
+export const ORACLE_LIMITS = { timeoutMs: 3_000, maxConfidenceRatio: 0.02 } as const
 
 export async function openSales(
   config: SalesConfig,
@@ -181,9 +181,8 @@ function priceOracle(
     source: createHermesSource({
       baseUrl: oracle.url,
       feeds: Object.fromEntries(Object.entries(oracle.feeds).filter(([symbol]) => symbols.includes(symbol))),
-      timeoutMs: ORACLE_TIMEOUT_MS,
+      ...ORACLE_LIMITS,
       maxAgeSeconds: oracle.maxAgeSeconds,
-      maxConfidenceRatio: MAX_CONFIDENCE_RATIO,
       now,
       ...(oracleApiKey && { apiKey: oracleApiKey }),
     }),

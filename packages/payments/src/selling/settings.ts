@@ -66,7 +66,7 @@ export const SALES_SETTINGS: Settings = {
   ...Object.fromEntries(NETWORKS.flatMap(networkSettings)),
   FALLBACK_USD: {
     group: 'should look at',
-    help: 'USD for one coin once no price of the last hour is known: SOL=150,MON=0.02; nothing is then sold for a coin that is not in it',
+    help: 'USD for one coin once no price of the last hour is known: SOL=150,MON=0.02; a coin that is not in it is then not accepted',
   },
   TOKENS: {
     group: 'tuning',
@@ -78,7 +78,7 @@ export const SALES_SETTINGS: Settings = {
   },
   FINALITY: {
     group: 'tuning',
-    help: `How sure a payment must be: ${NETWORKS.map((network) => `${networkKey(network)}=${network.family === 'evm' ? '1 (that many blocks hold it or stand on it) or finalized' : 'confirmed or finalized'}`).join(', ')}`,
+    help: `How final a payment must be: ${NETWORKS.map((network) => `${networkKey(network)}=${network.family === 'evm' ? "1 (a number of blocks, the payment's own included) or finalized" : 'confirmed or finalized'}`).join(', ')}`,
   },
   QUOTE_TTL_SECONDS: { group: 'tuning', default: '300', help: 'How long a quote is valid' },
   LATE_CONFIRM_HOURS: {

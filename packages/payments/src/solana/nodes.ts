@@ -81,10 +81,7 @@ export function connectSolana(
   return connect(chain, rpcUrls, options, { connectNode, readGenesisHash })
 }
 
-/**
- * The same as `connectSolana`, with unchanged answers: the library copies each of them twice, to make all numbers
- * bigints.
- */
+/** Like `connectSolana`, with unchanged answers: the library copies each of them twice, to make all numbers bigints. */
 export function connectSolanaUnread(
   chain: SolanaChain,
   rpcUrls: readonly string[],
@@ -165,7 +162,7 @@ export function createSolanaNodes(chain: SolanaChain, rpcUrls: readonly string[]
         (error) => error === null,
       ),
 
-    /** Sends to all nodes, until one has accepted it. That means little: only the chain shows the outcome. */
+    /** Sends to all nodes, until one has accepted it. Acceptance proves nothing: only the chain shows the outcome. */
     async send(raw: string): Promise<void> {
       const options = { encoding: 'base64', skipPreflight: true } as const
       const sent = pool.first((rpc, abortSignal) =>

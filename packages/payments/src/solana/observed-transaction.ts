@@ -18,7 +18,7 @@ export async function fetchTransaction(
   return (await rpc('getTransaction', [tx, options], signal)) as TransactionAnswer | null // checked below
 }
 
-/** What a node promises of an answer, as far as it is read here. */
+/** The part of a node's answer that is read here, as the node promises it. */
 interface TransactionAnswer {
   slot: unknown
   blockTime: unknown

@@ -30,8 +30,8 @@ export function watchTransaction(
 type Status = NonNullable<Sighting['status']>
 
 /**
- * A quorum of nodes is enough to show that the transaction exists, with the finality that as many report. That it never
- * will takes all nodes that answer, at least a quorum, each by its own blocks.
+ * A quorum of nodes is enough to show that the transaction exists, with the finality that as many report. To conclude
+ * that it never will, all nodes that answer, at least a quorum, must agree, each by its own blocks.
  */
 export function outcomeFrom(sightings: readonly Sighting[], quorum = 1): SolanaOutcome {
   const statuses = sightings.flatMap(({ status }) => status ?? [])

@@ -41,12 +41,13 @@ export function createSolanaPayerNode(network: SolanaNetwork, rpcUrls: readonly 
   async function balancesOf({ asset }: PayableLeg, payer: string) {
     const isCoin = asset === NATIVE_ASSETS.solana
     const account = isCoin ? payer : await tokenAccount(payer, asset)
-    const [coins, held] = await balanceReader.read([
+    const [coins, assetBalance] = await balanceReader.read([
       { asset: NATIVE_ASSETS.solana, payTo: payer },
       { asset, payTo: account },
     ])
-    if (coins == null || held == null) throw new ChainUnavailable('no node of the primary chain reports a balance')
-    return { account, coins, held }
+    if (coins == null || assetBalance == null)
+      throw new ChainUnavailable('no node of the primary chain reports a balance')
+    return { account, coins, assetBalance }
   }
 
   return {
@@ -56,7 +57,7 @@ export function createSolanaPayerNode(network: SolanaNetwork, rpcUrls: readonly 
       const [life, balances] = await Promise.all([nodes.lifetime(), payer === null ? null : balancesOf(leg, payer)])
       return {
         fee: { amount: String(FEE_LAMPORTS), ...coin },
-        balances: balances ? { asset: String(balances.held), coin: String(balances.coins) } : null,
+        balances: balances ? { asset: String(balances.assetBalance), coin: String(balances.coins) } : null,
         objection: balances ? objectionTo(leg, balances, coin) : null,
         solana: {
           blockhash: life.blockhash,
@@ -128,12 +129,12 @@ async function tokenAccount(owner: string, mint: string): Promise<string> {
 
 function objectionTo(
   { asset, payTo, amount, ticker, decimals }: PayableLeg,
-  { account, coins, held }: { account: string; coins: bigint; held: bigint },
+  { account, coins, assetBalance }: { account: string; coins: bigint; assetBalance: bigint },
   coin: { ticker: string; decimals: number },
 ): string | null {
   if (payTo === account) return OWN_PAYMENT
   const needsOfCoin = FEE_LAMPORTS + (asset === NATIVE_ASSETS.solana ? amount : 0n)
-  return shortage(ticker, decimals, amount, held) ?? shortage(coin.ticker, coin.decimals, needsOfCoin, coins)
+  return shortage(ticker, decimals, amount, assetBalance) ?? shortage(coin.ticker, coin.decimals, needsOfCoin, coins)
 }
 
 async function outcomeAt(

@@ -20,7 +20,7 @@ const SYSTEM_TRANSFER = 2
 const TRANSFER_CHECKED = 12
 /** Wallets add assertions of this program, which make a transaction fail that does not do what they have shown. */
 const LIGHTHOUSE = 'L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95'
-/** The two instructions before this one write. */
+/** The index of the first assertion: the two instructions before it write. */
 const FIRST_ASSERTION = 2
 
 export function inspectSolanaPayment(transaction: string, legs: readonly PayableLeg[]): InspectedPayment {

@@ -30,12 +30,12 @@ const VERSIONED = 0x80
 export function decodeTransaction(bytes: Uint8Array): WireTransaction {
   let at = 0
 
-  function take(length: number): Uint8Array {
+  function takeBytes(length: number): Uint8Array {
     if (at + length > bytes.length) throw malformed()
     at += length
     return bytes.subarray(at - length, at)
   }
-  const byte = () => take(1)[0] as number
+  const byte = () => takeBytes(1)[0] as number
 
   /** A number below 65536 in one to three bytes of seven bits, in its shortest form. */
   function compact(): number {
@@ -56,23 +56,23 @@ export function decodeTransaction(bytes: Uint8Array): WireTransaction {
   }
 
   function instruction(): WireInstruction {
-    return { program: byte(), accounts: [...take(compact())], data: take(compact()) }
+    return { program: byte(), accounts: [...takeBytes(compact())], data: takeBytes(compact()) }
   }
 
   function lookup(): { writable: number; readonly: number } {
-    take(KEY_BYTES)
-    return { writable: take(compact()).length, readonly: take(compact()).length }
+    takeBytes(KEY_BYTES)
+    return { writable: takeBytes(compact()).length, readonly: takeBytes(compact()).length }
   }
 
-  const signatures = list(() => take(SIGNATURE_BYTES))
+  const signatures = list(() => takeBytes(SIGNATURE_BYTES))
   const start = at
   const isVersioned = (bytes[at] ?? 0) >= VERSIONED
   if (isVersioned && byte() !== VERSIONED) throw malformed()
   const signers = byte()
   const readonlySigners = byte()
   const readonlyOthers = byte()
-  const keys = list(() => take(KEY_BYTES))
-  take(KEY_BYTES) // the recent blockhash
+  const keys = list(() => takeBytes(KEY_BYTES))
+  takeBytes(KEY_BYTES) // the recent blockhash
   const instructions = list(instruction)
   const lookups = isVersioned ? list(lookup) : []
   const isConsistent =

@@ -50,11 +50,19 @@ describe('an account', () => {
   })
 
   it('reports its balance and the cost of a transaction that it cannot afford', async () => {
-    const poor = chain.open(randomBytes(32))
-    await expect(signed(poor)).rejects.toMatchObject({
+    const unfunded = chain.open(randomBytes(32))
+    await expect(signed(unfunded)).rejects.toMatchObject({
       why: 'unfunded',
-      message: expect.stringMatching(`^${poor.address} has 0 of the 0\\.0\\d+ MON`),
+      message: expect.stringMatching(`^${unfunded.address} has 0 of the 0\\.0\\d+ MON`),
     })
+  })
+
+  it('counts what a transaction pays to its cost', async () => {
+    const account = chain.open(await chain.fundedKey())
+    const all = { ...call, value: await account.balance() }
+    await expect(account.costs(all)).rejects.toMatchObject({ why: 'unfunded' })
+    const one = await account.sign({ ...call, value: 1n, ...(await account.costs({ ...call, value: 1n })) })
+    expect(parseTransaction(one.raw).value).toBe(1n)
   })
 
   it('distinguishes a contract that rejects a call from a node that does not answer', async () => {

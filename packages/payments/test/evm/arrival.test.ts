@@ -35,7 +35,7 @@ function arrival(logs: Log[], authorization?: string) {
 const ann = authorizationId({ from: ANN, nonce: nonce('01') })
 
 describe('the payment of an authorization', () => {
-  it('T-46 is its own transfer, whatever else the transaction moved', () => {
+  it('T-46 counts only its own transfer, whatever else the transaction moved', () => {
     const logs = [
       transfer(BOB, TREASURY, 1n),
       used(ANN, nonce('01')),

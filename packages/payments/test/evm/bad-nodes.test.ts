@@ -45,8 +45,8 @@ describe('an EVM node that forges its answers', () => {
   it.each(['eth_getTransactionReceipt', 'eth_getTransactionByHash'])(
     'T-01 cannot show %s of another transaction',
     async (method) => {
-      const [tx, dear] = [await pay(1n), await pay(1_000n)]
-      const answer = await payments.chain.request({ method, params: [dear] })
+      const [tx, larger] = [await pay(1n), await pay(1_000n)]
+      const answer = await payments.chain.request({ method, params: [larger] })
       expect(await read(tx, method, () => answer, TO_TREASURY)).toEqual(
         problem('a transaction other than the requested one'),
       )

@@ -125,7 +125,7 @@ describe('a quorum of nodes', () => {
   const twoOf = (...nodes: NodeOptions<Ask>[]) => createNodePool('test chain', nodes, { timeoutMs: 60, quorum: 2 })
   const isAbsence = (answer: string) => answer === 'nothing'
 
-  it('T-45 returns the answer that two nodes give, whatever the third does', async () => {
+  it('T-45 returns the answer that two nodes agree on, whatever the third does', async () => {
     for (const other of [says('lie'), says('nothing'), fails('a'), never])
       expect(await twoOf(other, says('true'), says('true')).agree(ask, isAbsence)).toBe('true')
   })
@@ -147,7 +147,7 @@ describe('a quorum of nodes', () => {
     })
   })
 
-  it('T-45 something is absent only when the other nodes could not form a quorum', async () => {
+  it('T-45 reports absence only when the other nodes could not form a quorum', async () => {
     expect(await twoOf(says('nothing'), says('nothing'), says('lie')).agree(ask, isAbsence)).toBe('nothing')
     expect(await twoOf(says('nothing'), says('true'), says('true')).agree(ask, isAbsence)).toBe('true')
     await expect(twoOf(says('nothing'), fails('a'), fails('b')).agree(ask, isAbsence)).rejects.toBeInstanceOf(
@@ -157,7 +157,7 @@ describe('a quorum of nodes', () => {
     await expect(any.agree(ask, isAbsence)).rejects.toMatchObject({ name: 'ChainUnavailable' })
   })
 
-  it('T-45 is available while two nodes answer', async () => {
+  it('T-45 is available as long as two nodes answer', async () => {
     const other = node(
       'other',
       async () => 'x',
@@ -169,7 +169,7 @@ describe('a quorum of nodes', () => {
     expect(await twoOf(says('a'), other).isAvailable()).toBe(false)
   })
 
-  it('T-45 the highest number is one that two nodes have reached', async () => {
+  it('T-45 returns the highest number that two nodes have reached', async () => {
     const height = async (client: Ask, signal: AbortSignal) => Number(await client(signal))
     expect(await twoOf(says('999'), says('12'), says('10')).highest(height)).toBe(12)
     await expect(twoOf(says('999'), fails('a')).highest(height)).rejects.toBeInstanceOf(ChainUnavailable)

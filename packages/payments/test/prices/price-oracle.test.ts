@@ -108,7 +108,7 @@ describe('a source that fails', () => {
     ['answers with something else', () => server.answerAlways(200, '<html>'), /JSON/],
   ]
 
-  it.each(ways)('PAY-28 that %s leads to the configured rates, flagged', async (_, fail, problem) => {
+  it.each(ways)('PAY-28 a source that %s leads to the configured rates, flagged', async (_, fail, problem) => {
     const oracle = startOracle()
     await fail()
     expect(await oracle.rates()).toEqual(ALL_FALLBACK)
@@ -190,16 +190,20 @@ describe('a source that fails', () => {
 
 describe('a price out of bounds', () => {
   const ways: [string, () => void, RegExp][] = [
-    ['zero', () => server.setPrice('SOL', '0'), /not positive/],
-    ['negative', () => server.setPrice('SOL', '-150'), /not positive/],
-    ['old', () => server.setPrice('SOL', '150', { ageSeconds: 61 }), /61 s old/],
+    ['of zero', () => server.setPrice('SOL', '0'), /not positive/],
+    ['below zero', () => server.setPrice('SOL', '-150'), /not positive/],
+    ['from over a minute ago', () => server.setPrice('SOL', '150', { ageSeconds: 61 }), /61 s old/],
     ['from the future', () => server.setPrice('SOL', '150', { ageSeconds: -61 }), /-61 s old/],
-    ['uncertain', () => server.setPrice('SOL', '150', { confidence: '3.01' }), /an uncertainty of 0.020/],
+    [
+      'with a wide confidence interval',
+      () => server.setPrice('SOL', '150', { confidence: '3.01' }),
+      /an uncertainty of 0.020/,
+    ],
     ['of an unknown feed', () => server.removePrice('SOL'), /no valid price/],
   ]
 
   it.each(ways)(
-    'T-22 %s is replaced by the configured rate, and the other coins keep their prices',
+    'T-22 a price %s is replaced by the configured rate, and the other coins keep their prices',
     async (_, set, problem) => {
       set()
       const rates = await startOracle().rates()
@@ -209,7 +213,7 @@ describe('a price out of bounds', () => {
     },
   )
 
-  it('T-22 at its bounds is still accepted', async () => {
+  it('T-22 a price exactly at its bounds is accepted', async () => {
     server.setPrice('SOL', '150', { ageSeconds: 60, confidence: '3' })
     expect((await startOracle().rates()).SOL?.source).toBe('oracle')
   })
@@ -219,7 +223,7 @@ describe('a price out of bounds', () => {
     ['1502.5', '1502.5'],
     ['15.024', '150.174875'],
     ['15.025', '15.025'],
-  ])('T-22 from 150.25 to %s: %s', async (usd, expected) => {
+  ])('T-22 after 150.25, a new price of %s gives the rate %s', async (usd, expected) => {
     const oracle = startOracle()
     await oracle.rates()
     server.setPrice('SOL', usd)

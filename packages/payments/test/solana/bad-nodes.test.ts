@@ -51,9 +51,9 @@ describe('a Solana node that forges its answers', () => {
   it('T-01 cannot show the body of another transaction', async () => {
     const { payer, other } = payments.people
     const tx = await payments.send(payer, paySol(payer, 1n))
-    const dear = await payments.send(other, paySol(other, SOL))
+    const larger = await payments.send(other, paySol(other, SOL))
     let body: unknown
-    await read(dear, (result) => {
+    await read(larger, (result) => {
       body = result
       return result
     })

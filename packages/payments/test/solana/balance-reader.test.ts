@@ -50,7 +50,7 @@ describe('balances of the primary chain', () => {
     await other.stop()
   })
 
-  it('T-129 are unknown when the node omits the amount', async () => {
+  it('T-129 are reported as unknown when the node omits the amount', async () => {
     const other = await startFaultyNode(
       payments.url,
       withResult('getMultipleAccounts', (result: { value: object[] }) => ({

@@ -64,7 +64,7 @@ function wireBytes({ version, feePayer, instructions }: Shape): Uint8Array {
   )
 }
 
-it('PAY-46 reads every transaction as the library does', () => {
+it('PAY-46 the decoder reads every transaction as the library does', () => {
   fc.assert(
     fc.property(shape, (one) => {
       const bytes = wireBytes(one)
@@ -89,7 +89,7 @@ it('PAY-46 reads every transaction as the library does', () => {
   )
 })
 
-it('PAY-46 T-19 rejects a transaction that is truncated or has extra bytes', () => {
+it('PAY-46 T-19 the decoder rejects a transaction that is truncated or has extra bytes', () => {
   fc.assert(
     fc.property(shape, fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), (one, part) => {
       const bytes = wireBytes(one)
@@ -100,7 +100,7 @@ it('PAY-46 T-19 rejects a transaction that is truncated or has extra bytes', () 
   )
 })
 
-it('PAY-46 T-19 rejects numbers in a longer form than needed, and unknown versions', () => {
+it('PAY-46 T-19 the decoder rejects numbers in a longer form than needed, and unknown versions', () => {
   const bytes = wireBytes({
     version: 'legacy',
     feePayer: toBase58(new Uint8Array(32).fill(5)) as Address,

@@ -46,6 +46,6 @@ export function readHashes(lines: readonly string[]): Hash[] | string {
 }
 
 /** Whether the entry is in the tree of the checkpoint. Signatures are not verified. */
-export function proves({ index, hashes, checkpoint: { size, root } }: LogProof, entry: Uint8Array): boolean {
+export function isProvenEntry({ index, hashes, checkpoint: { size, root } }: LogProof, entry: Uint8Array): boolean {
   return isIncluded({ index, size, root, leaf: leafHash(entry) }, hashes)
 }

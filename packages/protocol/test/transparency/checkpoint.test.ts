@@ -3,7 +3,7 @@ import { toBase64 } from '../../src/bytes.ts'
 import { cosign, cosignaturesOf, readCheckpoint, signCheckpoint } from '../../src/transparency/checkpoint.ts'
 import { rootOf } from '../../src/transparency/frontier.ts'
 import { formatKey, formatSignature, isSignedBy, readKey, readSignatures } from '../../src/transparency/note.ts'
-import { formatProof, proves, readProof } from '../../src/transparency/proof.ts'
+import { formatProof, isProvenEntry, readProof } from '../../src/transparency/proof.ts'
 import { proveInclusion } from '../../src/transparency/prove.ts'
 import { leafHash } from '../../src/transparency/tree.ts'
 import { readable, testKey } from './keys.ts'
@@ -70,8 +70,8 @@ it('LOG-06 a proof is one text with an index, its hashes and a cosigned checkpoi
   const proof = formatProof(3, await proveInclusion(3, 7, readTile), text)
   expect(proof.startsWith('c2sp.org/tlog-proof@v1\nindex 3\n')).toBe(true)
   const read = readable(readProof(proof))
-  expect(proves(read, entry(3))).toBe(true)
-  expect(proves(read, entry(4))).toBe(false)
+  expect(isProvenEntry(read, entry(3))).toBe(true)
+  expect(isProvenEntry(read, entry(4))).toBe(false)
   const withExtra = readProof(proof.replace('\nindex', '\nextra AAAA\nindex'))
   expect(withExtra).toEqual(read)
   const tooMany = proof.replace('index 3\n', `index 3\n${`${toBase64(leafHash(entry(0)))}\n`.repeat(63)}`)

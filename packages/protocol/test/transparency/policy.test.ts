@@ -10,7 +10,7 @@ const names = ['X1', 'X2', 'X3', 'Y1', 'Y2']
 const witnesses = new Map(names.map((name) => [name, testKey(`${name}.example`, 'cosigner')]))
 const lineOf = (name: string) => `witness ${name} ${formatKey(witnesses.get(name)!.key)} https://${name}.example/\n`
 const HEAD = `# trusted here\n\nlog ${formatKey(LOG.key)} https://gateway.example/log/\n`
-const TWO_HOUSES = `${HEAD}${names.map(lineOf).join('')}
+const TWO_GROUPS = `${HEAD}${names.map(lineOf).join('')}
 group X 2 X1 X2 X3
 group Y any Y1 Y2
 \tgroup both  all X Y
@@ -29,7 +29,7 @@ async function signedBy(...cosigners: string[]) {
 }
 
 it('LOG-07 a quorum is computed from groups of witnesses', async () => {
-  const policy = policyOf(TWO_HOUSES)
+  const policy = policyOf(TWO_GROUPS)
   const judged = async (...cosigners: string[]) => judge(policy, await signedBy(...cosigners))
   expect(await judged('X1', 'X3', 'Y2')).toMatchObject({ log: LOG.key, isQuorum: true })
   expect(await judged('X1', 'Y1', 'Y2')).toMatchObject({ isQuorum: false })

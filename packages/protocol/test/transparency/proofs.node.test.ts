@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { equalBytes, toBase64 } from '../../src/bytes.ts'
 import { cosignaturesOf, readCheckpoint } from '../../src/transparency/checkpoint.ts'
 import { formatNote } from '../../src/transparency/note.ts'
-import { formatProof, proves, readProof } from '../../src/transparency/proof.ts'
+import { formatProof, isProvenEntry, readProof } from '../../src/transparency/proof.ts'
 import { checkpoint, hasSameForm, head, INDEX, proof, root, witness } from './signed-log.ts'
 import { entry } from './trees.ts'
 import { textsIn } from './vector-texts.ts'
@@ -43,7 +43,7 @@ function checkProof(given: string): void {
   must(written === given || /^[^\n]*\nextra /.test(given), 'a proof is written differently than it was read')
   if (!equalBytes(checkpoint.root, root)) return
   must(
-    !proves(read, entry(INDEX)) || (index === INDEX && hasSameForm(checkpoint.size)),
+    !isProvenEntry(read, entry(INDEX)) || (index === INDEX && hasSameForm(checkpoint.size)),
     'proves an entry at another index',
   )
 }

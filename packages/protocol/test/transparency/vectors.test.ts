@@ -10,7 +10,7 @@ import { readCheckpoint } from '../../src/transparency/checkpoint.ts'
 import { EMPTY_FRONTIER, grow, rootOf } from '../../src/transparency/frontier.ts'
 import { formatKey, formatNote, isSignedBy, type NoteKey, readKey, readNote } from '../../src/transparency/note.ts'
 import { judge, readPolicy } from '../../src/transparency/policy.ts'
-import { proves, readProof } from '../../src/transparency/proof.ts'
+import { isProvenEntry, readProof } from '../../src/transparency/proof.ts'
 import { isConsistent, isIncluded, leafHash } from '../../src/transparency/tree.ts'
 import { readable } from './keys.ts'
 
@@ -75,7 +75,7 @@ it('LOG-36 keys, notes, checkpoints, proofs and policies of our vectors are read
   }
   for (const { what, proof, entry, outcome } of proofs) {
     const read = readProof(proof)
-    const found = typeof read === 'string' ? 'refused' : proves(read, bytes(entry)) ? 'proven' : 'not_proven'
+    const found = typeof read === 'string' ? 'refused' : isProvenEntry(read, bytes(entry)) ? 'proven' : 'not_proven'
     expect(found, what).toBe(outcome)
   }
   for (const { what, policy } of policies.refused) expect(readPolicy(policy), what).toBeTypeOf('string')

@@ -97,7 +97,7 @@ export function jittered(ms: number): number {
 /** Whether the call may be repeated when it is unknown whether the first one arrived. */
 function isRepeatable({ method, repeatable = false }: Endpoint, { headers = {}, body }: AnyInput): boolean {
   if (method !== 'POST') return true
-  if (repeatable === 'if-named') return namesItsFiles(body as FilesBody)
+  if (repeatable === 'if-named') return hasFilenames(body as FilesBody)
   if (repeatable === 'with-once-header')
     return Object.keys(headers).some((header) => ONCE_HEADERS.includes(header.toLowerCase()))
   return repeatable
@@ -108,6 +108,6 @@ interface FilesBody {
   files?: readonly { filename?: string }[]
 }
 
-function namesItsFiles({ filename, files }: FilesBody): boolean {
+function hasFilenames({ filename, files }: FilesBody): boolean {
   return files ? files.every((file) => file.filename !== undefined) : filename !== undefined
 }

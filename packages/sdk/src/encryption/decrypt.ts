@@ -5,7 +5,7 @@ import { DecryptionError } from '../errors.ts'
 import { type Download, streamOf } from '../files/download.ts'
 import { chunksOf, memorySource } from '../files/source.ts'
 import { damaged } from './damaged.ts'
-import { type Header, looksEncrypted, parseHeader, requireMac, SNIFFED_BYTES } from './header.ts'
+import { type Header, isAgeFile, parseHeader, requireMac, SNIFFED_BYTES } from './header.ts'
 import type { EncryptionKey } from './keys.ts'
 import { decryptPayload, NONCE_BYTES } from './payload.ts'
 import { SCRYPT } from './recipients.ts'
@@ -66,7 +66,7 @@ export interface SniffedDownload extends Download {
 
 export async function sniffed(download: Download): Promise<SniffedDownload> {
   const input = bufferedReader(chunksOf(download.stream))
-  const isEncrypted = looksEncrypted(await input.peek(SNIFFED_BYTES))
+  const isEncrypted = isAgeFile(await input.peek(SNIFFED_BYTES))
   const { stream, bytes } = readable(input.rest(), input.close)
   return {
     ...download,

@@ -34,7 +34,7 @@ const MAX_STANZAS = 1_000
 export const SNIFFED_BYTES = 34
 const ARMORED = '-----BEGIN AGE ENCRYPTED FILE-----'
 
-export function looksEncrypted(beginning: Uint8Array): boolean {
+export function isAgeFile(beginning: Uint8Array): boolean {
   const text = latin1(beginning)
   return text.startsWith(VERSION_LINE) || text.startsWith(ARMORED)
 }

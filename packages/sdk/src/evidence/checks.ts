@@ -27,7 +27,7 @@ export async function checkStatement(context: Context, envelope: EvidenceEnvelop
   const signed = { use: 'evidence-envelope', at: unixSeconds(body.issued_at) }
   await requireTrusted(context, issuer_pubkey, 'the attestation', signed)
   const key = ed25519PublicKeyFromHex(issuer_pubkey ?? '')
-  if (!key || !holds(() => isStatementSignedBy(key, envelope, context.domainTag)))
+  if (!key || !isValid(() => isStatementSignedBy(key, envelope, context.domainTag)))
     throw new UntrueAnswer('the signature of the attestation is invalid')
 }
 
@@ -49,7 +49,7 @@ export function checkProof(proof: InclusionProof, filename: string, statement: E
     steps.length === treeDepth(file_count) &&
     leaf_index < file_count &&
     steps.every(isOnItsSide)
-  if (!holds(isInTree))
+  if (!isValid(isInTree))
     throw new UntrueAnswer(`the proof of ${JSON.stringify(filename)} does not lead to the root of its statement`)
 }
 
@@ -75,7 +75,7 @@ export async function checkReceipt(context: Context, receipt: SignedReceipt): Pr
   const { receipt_signer_pubkey, confirmed_at } = receipt
   await requireTrusted(context, receipt_signer_pubkey, 'the receipt', { use: 'receipt', at: unixSeconds(confirmed_at) })
   const key = ed25519PublicKeyFromHex(receipt_signer_pubkey)
-  if (!key || !holds(() => isReceiptSignedBy(key, receipt)))
+  if (!key || !isValid(() => isReceiptSignedBy(key, receipt)))
     throw new UntrueAnswer('the signature of the receipt is invalid')
 }
 
@@ -85,8 +85,8 @@ export function requireSameProof({ proof_id }: SignedReceipt, { body }: Evidence
   throw new UntrueAnswer('the proof id of the attestation is not that of the receipt')
 }
 
-/** A value without a canonical form throws, so it has no signature. */
-function holds(check: () => boolean): boolean {
+/** Runs a signature check. A value without a canonical form makes it throw, and cannot have been signed. */
+function isValid(check: () => boolean): boolean {
   try {
     return check()
   } catch {

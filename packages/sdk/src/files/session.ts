@@ -9,14 +9,14 @@ import { journalEntry } from '../journal.ts'
 import { SMALL_FILE_BYTES, type StoredFile, type Upload } from './upload.ts'
 
 /** The journal record of a session. */
-interface BegunSession {
+interface SessionRecord {
   session_id: string
   file_id: string
   token: string
   partBytes: number
 }
 
-export interface OpenSession extends BegunSession {
+export interface OpenSession extends SessionRecord {
   /** Whether the gateway has the part of this index. */
   has(index: number): boolean
   /** The number of parts stored by an interrupted upload. */
@@ -32,7 +32,7 @@ export async function openSession(context: Context, upload: Upload, size: number
   }
   const kind = options.overwrite === false ? 'new upload' : 'upload'
   const key = `${kind} ${context.baseUrl} ${locker.locker_id} ${expectedHash} ${contentType} ${filename}`
-  const entry = journalEntry<BegunSession>(context.journal, key)
+  const entry = journalEntry<SessionRecord>(context.journal, key)
   const forget = async () => void (await entry.write(null))
   const begun = await entry.read()
   const status = begun && (await statusOf(context, begun, upload))
@@ -42,7 +42,7 @@ export async function openSession(context: Context, upload: Upload, size: number
   return { ...session, ...NO_PARTS, forget }
 }
 
-async function beginSession(context: Context, upload: Upload, size: number | null): Promise<BegunSession> {
+async function beginSession(context: Context, upload: Upload, size: number | null): Promise<SessionRecord> {
   const { locker, filename, contentType, expectedHash, options } = upload
   const { locker_id, receipt_id } = locker
   const file = {
@@ -69,7 +69,7 @@ function nameTaken(error: unknown): never {
 /** Null for a session that cannot be resumed. */
 async function statusOf(
   context: Context,
-  { session_id, token }: BegunSession,
+  { session_id, token }: SessionRecord,
   upload: Upload,
 ): Promise<UploadSessionStatus | null> {
   try {

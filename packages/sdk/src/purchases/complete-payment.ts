@@ -10,11 +10,11 @@ import type { JournalEntry } from '../journal.ts'
 import { abortable, unlessAborted } from '../wallets/abortable.ts'
 import type { NetworkFee, SignedPayment, Wallet } from '../wallets/wallet.ts'
 import {
-  type AskedPayment,
   type PaymentAttempt,
   type PaymentRecord,
   recordAnswer,
   recordRefusal,
+  type WalletRequest,
 } from './payment-record.ts'
 import { hasTime, type Payable } from './quote.ts'
 
@@ -162,7 +162,7 @@ async function signNext<R extends PaymentRecord>(context: Context, task: Payment
 async function askToSend<R extends PaymentRecord>(
   { entry, wallet, begin, signal }: PaymentTask<R>,
   record: R,
-  asked: AskedPayment,
+  asked: WalletRequest,
   fee: NetworkFee | null,
 ): Promise<boolean> {
   signal?.throwIfAborted()

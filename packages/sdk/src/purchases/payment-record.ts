@@ -15,10 +15,10 @@ export interface PaymentRecord {
   /** In order, newest last. */
   attempts: PaymentAttempt[]
   /** The open request to a wallet that sends itself. */
-  asked?: AskedPayment | undefined
+  asked?: WalletRequest | undefined
 }
 
-export interface AskedPayment extends Payable {
+export interface WalletRequest extends Payable {
   /** Distinguishes requests for one quote. Absent in records of earlier releases. */
   request?: string
 }
@@ -27,7 +27,7 @@ export interface AskedPayment extends Payable {
 export async function recordAnswer<R extends PaymentRecord>(
   entry: JournalEntry<R>,
   begin: R,
-  { request, ...payable }: AskedPayment,
+  { request, ...payable }: WalletRequest,
   payment: SignedPayment,
 ): Promise<void> {
   const { tx } = payment
@@ -47,7 +47,7 @@ export async function recordAnswer<R extends PaymentRecord>(
 
 export async function recordRefusal<R extends PaymentRecord>(
   entry: JournalEntry<R>,
-  { request }: AskedPayment,
+  { request }: WalletRequest,
 ): Promise<void> {
   await entry.update((now) => {
     if (!now) return null
@@ -57,6 +57,6 @@ export async function recordRefusal<R extends PaymentRecord>(
 }
 
 /** Removes the answered request. A later request remains open. */
-function withoutRequest<R extends PaymentRecord>(record: R, asked: AskedPayment | undefined, answered?: string): R {
+function withoutRequest<R extends PaymentRecord>(record: R, asked: WalletRequest | undefined, answered?: string): R {
   return asked && asked.request !== answered ? { ...record, asked } : record
 }

@@ -26,7 +26,7 @@ export async function transferRequestOf(leg: PaymentLeg): Promise<TransferReques
     asks('memo') === referenceOf(leg) &&
     asks('reference') === request.reference &&
     request.reference === solanaPayReference(pay_req_id)
-  return isThisPayment && (await reaches(leg, url.pathname, asks('spl-token'))) ? request : null
+  return isThisPayment && (await isDestination(leg, url.pathname, asks('spl-token'))) ? request : null
 }
 
 /** Wallets would truncate or refuse digits beyond those of the asset. */
@@ -36,7 +36,7 @@ function isAmount(text: string, amount: bigint, decimals: number): boolean {
 }
 
 /** Whether a payment to this wallet arrives where the leg asks for it. */
-async function reaches({ asset, payTo }: PaymentLeg, wallet: string, mint: string | null): Promise<boolean> {
+async function isDestination({ asset, payTo }: PaymentLeg, wallet: string, mint: string | null): Promise<boolean> {
   const { NATIVE_MINT, tokenAccount } = await import('../wallets/solana-wallet.ts')
   if (asset === NATIVE_MINT) return mint === null && wallet === payTo
   // Text that is not an address has no token account.

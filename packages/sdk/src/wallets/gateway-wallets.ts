@@ -36,7 +36,7 @@ function endpointsOf({ endpoints }: GatewayNode): PaymentEndpoints {
 }
 
 /** A wallet without a key that looks up and resends payments, to resume a purchase before a wallet is connected. */
-export function watchedWallet(node: GatewayNode, namespace: Wallet['namespace'], address: string): Wallet {
+export function watchOnlyWallet(node: GatewayNode, namespace: Wallet['namespace'], address: string): Wallet {
   return {
     ...readsOf(node, namespace, address),
     findSent: namespace === 'solana' ? findSentBy(node) : unknowable,

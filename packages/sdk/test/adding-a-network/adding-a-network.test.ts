@@ -24,7 +24,7 @@ describe('a newly declared network', () => {
 
   beforeAll(async () => {
     buying = startProcess(new URL('buy.ts', import.meta.url))
-    const [, json = ''] = await buying.said(/^result (.*)$/)
+    const [, json = ''] = await buying.waitForLine(/^result (.*)$/)
     result = JSON.parse(json)
   })
 

@@ -136,7 +136,7 @@ describe('a refused envelope', () => {
   it.each([
     ['EXPIRED_ENVELOPE', 'behind', -3_600_000],
     ['ENVELOPE_NOT_YET_VALID', 'ahead', 3_600_000],
-  ])('ENV-14 ERR-13 with %s makes a client whose clock is an hour %s correct it once', async (_, __, skew) => {
+  ])('ENV-14 ERR-13 %s makes a client whose clock is an hour %s correct it once', async (_, __, skew) => {
     const client = testbed.client({ signer }, { now: () => Date.now() + skew })
     await record(client)
     await record(client)
@@ -149,19 +149,19 @@ describe('a refused envelope', () => {
     expect(await errorOf(record(testbed.client({ signer })))).toMatchObject({ code: 'EXPIRED_ENVELOPE', attempts: 2 })
   })
 
-  it('ENV-22 with status 422 is retried once with an envelope for the exact bytes', async () => {
+  it('ENV-22 is retried once after status 422, with an envelope for the exact bytes', async () => {
     await under([refusal(422, 'validation_error')], (client) => client.call(refresh, { body: params }))
     expect(new Set(nonces()).size).toBe(2)
     const error = await errorOf(testbed.client({ signer }).call(createFile, { params, body: { filename: '../a' } }))
     expect(error).toMatchObject({ code: 'validation_error', attempts: 2 })
   })
 
-  it('ENV-22 with status 422 is not retried for a call without an envelope', async () => {
+  it('ENV-22 is not retried after status 422 if the call has no envelope', async () => {
     const error = await errorOf(testbed.client().call(confirmStorage, { body: { pay_req_id: 7 as never } }))
     expect(error).toMatchObject({ code: 'validation_error', attempts: 1 })
   })
 
-  it('ENV-13 with a replayed nonce is retried with a new nonce', async () => {
+  it('ENV-13 is retried with a new nonce if its nonce was replayed', async () => {
     await under([refusal(403, 'NONCE_REPLAYED')])
     expect(new Set(nonces()).size).toBe(2)
   })

@@ -47,7 +47,7 @@ describe('attesting a locker', () => {
     expect((await client.metadata(locker)).attestation).toMatchObject({ status: 'computed' })
   })
 
-  it('ATT-09 STATE-09 through the queue polls until the statement is ready', async () => {
+  it('ATT-09 STATE-09 polls the queue until the statement is ready', async () => {
     const other = await testbed.locker(signer)
     await client.put(other, 'd.txt', Buffer.from('d'))
     let polls = 0
@@ -61,7 +61,7 @@ describe('attesting a locker', () => {
     expect([polls, unchanged]).toEqual([3, true])
   })
 
-  it('ATT-11 ATT-12 and pushing it returns why the statement was not published', async () => {
+  it('ATT-11 ATT-12 is followed by a push that returns why the statement was not published', async () => {
     const answer = await client.push(locker)
     expect(answer).toMatchObject({ ok: true, receipt_id: locker.receipt_id, status: 'skipped', anchor: null })
   })

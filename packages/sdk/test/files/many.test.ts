@@ -64,7 +64,7 @@ describe('many files', () => {
     expect(outcomes.filter(({ error }) => !error)).toEqual([{ filename: '0.txt' }])
   })
 
-  it('ADD-60 that must not replace others are stored unless their names exist', async () => {
+  it('ADD-60 are stored unless their names exist, if they must not replace others', async () => {
     const client = testbed.client({ signer })
     await client.putMany(locker, texts(5).slice(2, 4))
     const outcomes = await client.putMany(locker, texts(5), { overwrite: false })

@@ -53,7 +53,7 @@ describe.each([
   ['100 kB', small],
   ['9 MiB', large],
 ])('putting %s', (_, bytes) => {
-  it.each(sources)('FILE-01 FILE-21 from %s stores exactly those bytes', { tags: ['nightly'] }, async (_, sourceOf) => {
+  it.each(sources)('FILE-01 FILE-21 stores exactly the bytes of %s', { tags: ['nightly'] }, async (_, sourceOf) => {
     const client = testbed.client({ signer, baseUrl: testbed.gateway.url })
     const progress: [number, number | null][] = []
     const file = await client.put(locker, 'folder/ü.bin', await sourceOf(bytes), {
@@ -83,17 +83,17 @@ it('FILE-09 the content type is the given one, or else that of the source', asyn
   })
 })
 
-describe('an upload is refused', () => {
+describe('put', () => {
   const OTHER = sha256(Buffer.from('other'))
 
-  it('if its confirmation has another hash', async () => {
+  it('fails if the confirmation has another hash', async () => {
     testbed.proxy.plan(/files\/confirm/, { lie: (answer) => ({ ...answer, content_hash: OTHER }) })
     const error = await errorOf(testbed.client({ signer }).put(locker, 'lied about', small))
     expect(error).toBeInstanceOf(BytesDiffer)
     expect(error).toMatchObject({ filename: 'lied about', expected: sha256(small), actual: OTHER })
   })
 
-  it('if its finalized session has another hash', { tags: ['nightly'] }, async () => {
+  it('fails if the finalized session has another hash', { tags: ['nightly'] }, async () => {
     const lie = (answer: { files: object[] }) => ({ ...answer, files: [{ ...answer.files[0], content_hash: OTHER }] })
     testbed.proxy.plan(/finalize/, { lie })
     testbed.proxy.plan(/finalize/, { lie })
@@ -101,7 +101,7 @@ describe('an upload is refused', () => {
       expect(await errorOf(testbed.client({ signer }).put(locker, 'lied about', source))).toBeInstanceOf(BytesDiffer)
   })
 
-  it('FILE-23 ERR-21 by the gateway if its bytes change in transit', async () => {
+  it('FILE-23 ERR-21 fails if the bytes change in transit, which the gateway detects', async () => {
     const client = testbed.client({ signer, fetch: (url, init) => fetch(url, changed(String(url), init)) })
     expect(await errorOf(client.put(locker, 'changed', small))).toMatchObject({
       name: 'BytesDiffer',
@@ -110,10 +110,13 @@ describe('an upload is refused', () => {
     })
   })
 
-  it.each([small.length - 1, small.length + 1])('if its source has 100000 bytes and declares %i', async (size) => {
-    const source = streamSource(slowly(small), size)
-    await expect(testbed.client({ signer }).put(locker, 'short', source)).rejects.toThrow(RangeError)
-  })
+  it.each([small.length - 1, small.length + 1])(
+    'fails if the source has 100000 bytes and declares %i',
+    async (size) => {
+      const source = streamSource(slowly(small), size)
+      await expect(testbed.client({ signer }).put(locker, 'short', source)).rejects.toThrow(RangeError)
+    },
+  )
 })
 
 it.each(['', '../a', 'a:b', '.hidden', 'a//b'])(

@@ -17,7 +17,7 @@ import {
   type GatewayNode,
   primaryKeyWallet,
   primarySendingWallet,
-  watchedWallet,
+  watchOnlyWallet,
 } from '../../src/wallets/gateway-wallets.ts'
 import { signWith } from '../../src/wallets/solana-wallet.ts'
 import type { Wallet } from '../../src/wallets/wallet.ts'
@@ -76,7 +76,7 @@ describe('a wallet with the gateway as its node', () => {
       const cut = async () => new Promise<never>(() => {})
       void purchase.pay({ ...wallet, send: cut })
       await expect.poll(async () => (await purchase.record())?.attempts.length).toBe(1)
-      const watched = watchedWallet(node, wallet.namespace, wallet.address)
+      const watched = watchOnlyWallet(node, wallet.namespace, wallet.address)
       const gained = await gain(asset, async () => {
         const receipt = await purchase.pay(watched)
         expect(receipt).toMatchObject({ pay_asset: asset, payer_pubkey: by.address })
@@ -151,7 +151,7 @@ describe('a wallet that sends what it signs', () => {
     const { asked } = (await purchase.record())!
     const leg = purchase.quote.accepts.find(({ extra }) => extra.name === 'SOL')!
     await payLeg(market.chains, leg, { payer: 3, reference: solanaPayReference(leg.extra.pay_req_id) })
-    const watched = watchedWallet(node, make().namespace, by.address)
+    const watched = watchOnlyWallet(node, make().namespace, by.address)
     await expect(purchase.pay(watched, abortAfterWaits(3))).rejects.toMatchObject({ money: 'may_have_moved' })
     expect(await purchase.record()).toMatchObject({ attempts: [], asked })
   })
@@ -224,7 +224,7 @@ describe('a wallet that has sent', () => {
     answers[1]!.resolve()
     await expect.poll(async () => (await purchase.record())?.attempts.length).toBe(1)
     expect((await purchase.record())?.asked).toBeUndefined()
-    const receipt = await purchase.pay(watchedWallet(node, 'eip155', evmSigner.address))
+    const receipt = await purchase.pay(watchOnlyWallet(node, 'eip155', evmSigner.address))
     expect(receipt.pay_asset).toBe('MON')
   })
 })

@@ -19,20 +19,17 @@ function leg(network: string, asset: string, name: string, decimals: number, amo
 const addressOf = (chain: string, name: string) =>
   KNOWN_ASSETS.find(({ network, ticker }) => network === chain && ticker === name)!.address
 
-describe('requireTrueLeg accepts', () => {
-  it('PAY-25 known assets under their own names', () => {
+describe('requireTrueLeg', () => {
+  it('PAY-25 accepts known assets under their own names', () => {
     const own = KNOWN_ASSETS.map(({ network, address, ticker, decimals }) => leg(network, address, ticker, decimals))
     for (const known of [...own, leg(EVM, '0x754704Bc059F8C67012fEd69BC8A327a5aafb603', 'USDC', 6)])
       expect(() => requireTrueLeg(known)).not.toThrow()
   })
 
-  it('unknown assets, which the wallet and the approval check', () => {
+  it('accepts unknown assets, which the wallet and the approval check', () => {
     for (const unknown of [leg(PRIMARY, BITCOIN, 'BETA', 0), leg(EVM, EVM_TOKEN, 'USDT0', 6)])
       expect(() => requireTrueLeg(unknown)).not.toThrow()
   })
-})
-
-describe('requireTrueLeg refuses a leg', () => {
   it.each([
     ['the coin under the name USDC', leg(PRIMARY, addressOf(PRIMARY, 'SOL'), 'USDC', 9)],
     ['another token under the name USDC', leg(PRIMARY, BITCOIN, 'USDC', 6)],
@@ -40,7 +37,7 @@ describe('requireTrueLeg refuses a leg', () => {
     ['USDC under the name of a coin', leg(EVM, addressOf(EVM, 'USDC'), 'MON', 6)],
     ['USDC with nine decimals, so that 1000 looks like 1', leg(PRIMARY, addressOf(PRIMARY, 'USDC'), 'USDC', 9)],
     ['an asset with 37 decimals', leg(PRIMARY, BITCOIN, 'BETA', 37)],
-  ])('that asks for %s', (_, lie) => {
+  ])('refuses a leg that asks for %s', (_, lie) => {
     expect(() => requireTrueLeg(lie)).toThrow(UntrueAnswer)
   })
 
@@ -52,14 +49,14 @@ describe('requireTrueLeg refuses a leg', () => {
     ['decimals', '6'],
     ['human_amount', '0.01'],
     ['human_amount', undefined],
-  ])('with %s %s', (field, value) => {
+  ])('refuses a leg whose %s is %s', (field, value) => {
     const { extra, ...rest } = leg(EVM, EVM_TOKEN, 'GOLD', 6)
     const lie =
       field === 'amount' ? { ...rest, amount: value, extra } : { ...rest, extra: { ...extra, [field]: value } }
     expect(() => requireTrueLeg(lie as PaymentLeg)).toThrow(UntrueAnswer)
   })
 
-  it('whose displayed amount differs from the amount it asks for', () => {
+  it('refuses a leg exactly if its displayed amount differs from the amount it asks for', () => {
     const known = fc.constantFrom(...KNOWN_ASSETS)
     const property = fc.property(known, fc.bigInt(1n, 10n ** 24n), fc.bigInt(1n, 10n ** 24n), showsOnlyWhatItAsks)
     fc.assert(property)

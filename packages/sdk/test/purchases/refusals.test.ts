@@ -35,7 +35,7 @@ const buy = (buyer: Buyer, order: Partial<Purchase> = {}, journal = memoryJourna
 
 const NOT_MOVED = { name: 'PaymentError', money: 'not_moved', tx: null }
 
-describe('nothing is paid', () => {
+describe('buy', () => {
   const seed = crypto.getRandomValues(new Uint8Array(32))
   const poor = { primary: () => onPrimary(seed), evm: () => onEvm(`0x${Buffer.from(seed).toString('hex')}`) }
   const own = { primary: () => onPrimary(TREASURY.privateKeyBytes), evm: () => onEvm(DEV_TREASURY.privateKey) }
@@ -49,7 +49,7 @@ describe('nothing is paid', () => {
     ['the wallet that receives the payment in USDC', 'USDC', own.primary, /is the wallet that receives the payment/],
     ['the wallet that receives the payment in MON', 'MON', own.evm, /is the wallet that receives the payment/],
     ['the wallet that receives the payment in USDC on EVM', 'USDC', own.evm, /is the wallet that receives the payment/],
-  ])('by %s, and no approval is requested', async (_, asset, buyerOf, message) => {
+  ])('pays nothing from %s, and requests no approval', async (_, asset, buyerOf, message) => {
     const approve = () => {
       throw new Error('asked')
     }
@@ -57,12 +57,12 @@ describe('nothing is paid', () => {
     await expect(buy(buyerOf(), { asset, approve })).rejects.toMatchObject(refusal)
   })
 
-  it('if the signer of the client could not open the locker', async () => {
+  it('pays nothing if the signer of the client could not open the locker', async () => {
     const { wallet } = market.solana(1)
     await expect(buy({ ...market.solana(0), wallet })).rejects.toMatchObject(NOT_MOVED)
   })
 
-  it('for another order or by another payer under an intent that is in use', async () => {
+  it('pays nothing for another order or payer under an intent that is in use', async () => {
     const [mine, other] = [market.solana(0), market.solana(1)]
     const journal = memoryJournal()
     const buyAs = (who: Buyer, units: number) => buy(who, { intent: 'same name', units }, journal)
@@ -88,7 +88,7 @@ describe('nothing is paid', () => {
     expect(await market.treasury('SOL')).toBe(before)
   })
 
-  it('PAY-55 for another order while a payment of the name can still land, after which the name is free', async () => {
+  it('PAY-55 pays nothing for another order while a payment of the name can still land; then the name is free', async () => {
     const { signer, wallet } = market.solana(2)
     const journal = memoryJournal()
     const { signal, wait } = abortAfterWaits(2)
@@ -110,7 +110,7 @@ describe('nothing is paid', () => {
     ['has paused it', 'evm', () => pauseUsdc(market.chains), /paused/],
     ['blocks the buyer', 'evm', (buyer: string) => blockUsdc(market.chains, buyer), /blacklisted/],
     ['froze the account', 'solana', (buyer: string) => blockUsdc(market.chains, buyer), /has frozen/],
-  ] as const)('in USDC whose issuer %s, until it is released', async (intent, family, block, message) => {
+  ] as const)('pays no USDC whose issuer %s, until it is released', async (intent, family, block, message) => {
     const buyer = market[family](3)
     const release = await block(buyer.signer.address)
     const order = { intent, asset: 'USDC' }
@@ -119,7 +119,7 @@ describe('nothing is paid', () => {
     expect((await buy(buyer, order)).receipt.pay_asset).toBe('USDC')
   })
 
-  it('PAY-06 for an order that was not approved, whose name is then free for another order', async () => {
+  it('PAY-06 pays nothing for an order that was not approved, and its name is then free for another order', async () => {
     const buyer = market.solana(1)
     const intent = 'undecided'
     await expect(buy(buyer, { intent, asset: 'SOL', approve: () => false })).rejects.toMatchObject(NOT_MOVED)
@@ -127,15 +127,19 @@ describe('nothing is paid', () => {
   })
 
   it.each<[string, Partial<Purchase>, string]>([
-    ['ADD-04 T-67 for an operator whose key the gateway would refuse', { operator: '1'.repeat(32) }, 'Ed25519'],
-    ['T-67 LOCK-09 for too many tags', { tags: Array.from({ length: 33 }, String) }, 'tag'],
-    ['T-67 LOCK-09 for a tag that is too long', { tags: ['x'.repeat(65)] }, 'tag'],
+    [
+      'ADD-04 T-67 pays nothing for an operator whose key the gateway would refuse',
+      { operator: '1'.repeat(32) },
+      'Ed25519',
+    ],
+    ['T-67 LOCK-09 pays nothing with too many tags', { tags: Array.from({ length: 33 }, String) }, 'tag'],
+    ['T-67 LOCK-09 pays nothing with a tag that is too long', { tags: ['x'.repeat(65)] }, 'tag'],
   ])('%s', async (_, order, why) => {
     const refusal = { ...NOT_MOVED, message: expect.stringContaining(why) }
     await expect(buy(market.solana(), order)).rejects.toMatchObject(refusal)
   })
 
-  it('T-55 if the buyer must sign for the receipt at another service', async () => {
+  it('T-55 pays nothing if the buyer must sign for the receipt at another service', async () => {
     const { signer, wallet } = market.solana(2)
     const signed: string[] = []
     const sign = (message: Uint8Array) => {
@@ -158,7 +162,7 @@ describe('nothing is paid', () => {
     expect((await buyAnew()).receipt_id).toBe(receipt_id)
   })
 
-  it('ADD-10 on a real chain to a development gateway', async () => {
+  it('ADD-10 pays nothing on a real chain to a development gateway', async () => {
     const buyer = market.solana()
     await expect(buy({ ...buyer, wallet: { ...buyer.wallet, isLocal: false } })).rejects.toMatchObject(NOT_MOVED)
   })
@@ -166,7 +170,7 @@ describe('nothing is paid', () => {
   it.each([
     ['the primary chain', () => market.solana(), 'solana:4uhcVJyU9pJkvQyS88uRDiswHXSCkY3z'],
     ['the EVM chain', () => market.evm(), 'eip155:1'],
-  ])('if the quote names another chain than the wallet uses (%s)', async (_, buyerOf, network) => {
+  ])('pays nothing if the quote names another chain than the wallet uses (%s)', async (_, buyerOf, network) => {
     const isOfFamily = (leg: PaymentLeg) => leg.network.split(':')[0] === network.split(':')[0]
     const elsewhere = ({ accepts, ...quote }: Quote) => ({
       ...quote,
@@ -187,7 +191,7 @@ describe('nothing is paid', () => {
     ['the reference of another quote', withReference(`ref_${'0'.repeat(32)}`)],
     ['its pay_req_id in public', withReference(null)],
     ['a coin under the name USDC', (quote: Quote) => ({ ...quote, accepts: quote.accepts.map(calledUsdc) })],
-  ])('for a quote with %s', async (_, lie) => {
+  ])('pays nothing for a quote with %s', async (_, lie) => {
     market.proxy.always(/request/, { lie })
     const before = await market.treasury('SOL')
     await expect(buy(market.solana())).rejects.toMatchObject({ ...NOT_MOVED, cause: { name: 'UntrueAnswer' } })
@@ -205,7 +209,7 @@ it('a purchase succeeds with a node that sometimes does not answer', async () =>
   await shaky.stop()
 })
 
-describe('the client refuses', () => {
+describe('buy with false answers', () => {
   const forger = ed25519Signer(new Uint8Array(32).fill(9))
   const signed = (receipt: SignedReceipt) => signReceipt(receipt, statementSigner(market.gateway.context))
 
@@ -220,7 +224,7 @@ describe('the client refuses', () => {
     ],
     ['is for fewer units', (receipt) => signed({ ...receipt, units: 0 })],
     ['is for another amount', (receipt) => signed({ ...receipt, paid_raw: '1' })],
-  ])('a receipt that %s, and the payment stays in the journal', async (_, change) => {
+  ])('refuses a receipt that %s, and keeps the payment in the journal', async (_, change) => {
     const journal = memoryJournal()
     const intent = `order ${++count}`
     market.proxy.always(/confirm/, {
@@ -241,7 +245,7 @@ describe('the client refuses', () => {
     ['has an id that is not derived from the receipt', { space: { locker_id: 'locker_000000000000' } }],
     ['belongs to another owner', { owner: toBase58(forger.publicKey) }],
     ['belongs to another receipt', { receipt_id: 'rcpt_0' }],
-  ])('a locker that %s', async (_, change) => {
+  ])('refuses a locker that %s', async (_, change) => {
     market.proxy.plan(/signed_provision/, { lie: (manifest) => ({ ...manifest, ...change }) })
     await expect(buy(market.solana())).rejects.toMatchObject({ money: 'moved', cause: { name: 'UntrueAnswer' } })
   })

@@ -90,7 +90,7 @@ describe('a payment on the EVM chain', () => {
     expect((await client.buy({ intent: 'account', units: 1, wallet })).receipt.pay_asset).toBe('MON')
   })
 
-  it.each(['MON', 'USDC'])('in %s can be sent by a wallet that does not sign without sending', async (pay_asset) => {
+  it.each(['MON', 'USDC'])('can be sent in %s by a wallet that does not sign without sending', async (pay_asset) => {
     const client = market.client({ pinnedKeys: [market.key] })
     const { accepts } = await client.quote({ units: 1, pay_network: 'evm-mainnet', pay_asset })
     const leg = accepts[0]!

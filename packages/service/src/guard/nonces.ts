@@ -13,9 +13,9 @@ export type UseNonce = (nonce: NonceTable) => Promise<boolean>
 /** `onUsed` is called with the last nonce of a batch before the callers of that batch continue. */
 export function createNonces(commit: Commit<GuardTables>, onUsed: (last: NonceTable) => void = () => {}): UseNonce {
   const use = groupWrites(commit, useNonces, { whileBehind: true, isOneStatement: true })
-  let used: { last: NonceTable; isKept: Promise<void> } | null = null
+  let used: { last: NonceTable; notified: Promise<void> } | null = null
 
-  async function keep(): Promise<void> {
+  async function notifyUsed(): Promise<void> {
     // The callers of one batch continue in one turn.
     await null
     if (used) onUsed(used.last)
@@ -25,8 +25,8 @@ export function createNonces(commit: Commit<GuardTables>, onUsed: (last: NonceTa
   return async (nonce) => {
     if (!(await use(nonce))) return false
     if (used) used.last = nonce
-    else used = { last: nonce, isKept: keep() }
-    await used.isKept
+    else used = { last: nonce, notified: notifyUsed() }
+    await used.notified
     return true
   }
 }

@@ -31,7 +31,7 @@ const MAX_LANES = 3
 async function verifyAll(all: readonly Signed[], lanes: number): Promise<Promise<boolean>[]> {
   const results: Promise<boolean>[] = new Array(all.length)
   let next = 0
-  async function take(verify: (signed: Signed) => Promise<boolean>): Promise<void> {
+  async function verifyNext(verify: (signed: Signed) => Promise<boolean>): Promise<void> {
     while (next < all.length) {
       const i = next++
       const result = verify(all[i] as Signed)
@@ -40,9 +40,9 @@ async function verifyAll(all: readonly Signed[], lanes: number): Promise<Promise
     }
   }
   const inPool = Array.from({ length: Math.min(lanes, all.length - 1) }, () =>
-    take(({ key, message, signature }) => key.verifySoon(message, signature)),
+    verifyNext(({ key, message, signature }) => key.verifySoon(message, signature)),
   )
-  await take(async ({ key, message, signature }) => {
+  await verifyNext(async ({ key, message, signature }) => {
     const isValid = key.verify(message, signature)
     // Lets the pool report, and other requests arrive.
     if (next < all.length) await setImmediate()

@@ -34,15 +34,18 @@ const TURN_MS = 5
 const WINDOW_MS = 100
 /** A request counts for this many windows. */
 const WINDOWS = 10
-/** A rejection must not take 50 ms. */
+/** A wait beyond this is long: even a rejected client must get its answer within 50 ms. */
 const LONG_WAIT_MS = 25
 /** Waits are short again when one of them is below this share of a long wait. */
 const SHORT = 0.4
-/** A distant database is not a busy one. */
+/** A turn of the database is long beyond this multiple of the quickest one: a distant database is not a busy one. */
 const TIMES_THE_QUICKEST = 3
 const FEWER = 0.8
 const MORE = 1.1
-/** This many may always wait, and always run: on a machine that is busy with other work every wait may be long. */
+/**
+ * This many requests may always wait, and always run: on a machine that is busy with other work, every wait may be
+ * long.
+ */
 const MIN = 32
 /** This many rejections in a second are a crowd: clients that obey `Retry-After` are not rejected as often. */
 const CROWD = 64

@@ -32,13 +32,13 @@ export function bodyStream(wire: WireRequest, maxBytes: number, aheadBytes?: num
     },
     destroy(error, done) {
       clearTimeout(idle)
-      request.off('data', take).off('end', end).off('error', broken).off('close', broken)
+      request.off('data', readChunk).off('end', end).off('error', broken).off('close', broken)
       request.on('error', ignore).resume()
       done(error)
     },
   })
   const body = Object.assign(stream, { free: freeChunks })
-  function take(chunk: Buffer): void {
+  function readChunk(chunk: Buffer): void {
     received += chunk.length
     idle.refresh()
     if (received > maxBytes) body.destroy(tooLarge(maxBytes))
@@ -53,7 +53,7 @@ export function bodyStream(wire: WireRequest, maxBytes: number, aheadBytes?: num
   body.on('error', ignore)
   if (request.destroyed) return body.destroy(incompleteBody())
   sendContinue(request)
-  request.on('data', take).on('end', end).on('error', broken).on('close', broken)
+  request.on('data', readChunk).on('end', end).on('error', broken).on('close', broken)
   return body
 }
 

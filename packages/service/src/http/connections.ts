@@ -24,7 +24,7 @@ type ServedSocket = Socket & { [CONNECTION]?: Connection }
 
 /** Pipelined requests that may wait for the running one. A client that sends more is disconnected. */
 const MAX_WAITING = 16
-/** A younger request is not ended in favour of a new connection. */
+/** A request that has run for less than this is not ended in favour of a new connection. */
 const YOUNG_MS = 30_000
 const MAX_CONNECTIONS = 10_000
 

@@ -12,7 +12,7 @@ import { requireStorableText } from './validate.ts'
 const BODY_TIMEOUT_MS = 30_000
 
 /** The total size of the bodies that are being collected (T-11). */
-const MAX_HELD_BYTES = 67_108_864
+const MAX_BUFFERED_BYTES = 67_108_864
 const FIRST_BYTES = 4_096
 
 export type ReadBody = (
@@ -21,8 +21,8 @@ export type ReadBody = (
   done: (error: Error | null, body?: Uint8Array) => void,
 ) => void
 
-export function createBodyReader(maxHeldBytes = MAX_HELD_BYTES): ReadBody {
-  let held = 0
+export function createBodyReader(maxBufferedBytes = MAX_BUFFERED_BYTES): ReadBody {
+  let bufferedBytes = 0
 
   /** Collects a body. A body whose declared length is too large is rejected before it is read. */
   return (request, maxBytes, done) => {
@@ -45,29 +45,29 @@ export function createBodyReader(maxHeldBytes = MAX_HELD_BYTES): ReadBody {
     function finish(error: Error | null): void {
       isFinished = true
       clearTimeout(timer)
-      held -= bytes.length
-      request.off('data', take).off('end', end).off('error', broken).off('close', broken)
+      bufferedBytes -= bytes.length
+      request.off('data', readChunk).off('end', end).off('error', broken).off('close', broken)
       // Discard the rest, so that the client can read the answer.
       if (error) request.on('error', ignore).resume()
       done(error, bytes.subarray(0, size))
     }
-    function hold(larger: Uint8Array): void {
-      held += larger.length - bytes.length
+    function setBuffer(larger: Uint8Array): void {
+      bufferedBytes += larger.length - bytes.length
       bytes = larger
     }
-    function take(chunk: Buffer): void {
+    function readChunk(chunk: Buffer): void {
       const start = size
       size += chunk.length
       if (size > maxBytes) return void finish(tooLarge(maxBytes))
       // Most bodies are one chunk.
-      if (start === 0) hold(chunk)
-      else if (size > bytes.length) hold(copyOf(bytes, Math.min(maxBytes, Math.max(2 * size, FIRST_BYTES))))
-      if (held > maxHeldBytes) return void finish(overloaded())
+      if (start === 0) setBuffer(chunk)
+      else if (size > bytes.length) setBuffer(copyOf(bytes, Math.min(maxBytes, Math.max(2 * size, FIRST_BYTES))))
+      if (bufferedBytes > maxBufferedBytes) return void finish(overloaded())
       if (start > 0) bytes.set(chunk, start)
     }
     const end = () => finish(null)
     const broken = () => finish(incompleteBody())
-    request.on('data', take).on('end', end).on('error', broken).on('close', broken)
+    request.on('data', readChunk).on('end', end).on('error', broken).on('close', broken)
   }
 }
 

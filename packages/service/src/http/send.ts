@@ -115,7 +115,7 @@ export interface Answered {
   route: string | null
   method: string
   status: number
-  /** Milliseconds since the request arrived. */
+  /** Since the request arrived. */
   seconds: number
 }
 

@@ -22,7 +22,7 @@ export type Refuse = (
 ) => void
 
 /** Paths that are answered under any load: a service that does not answer health checks would be considered dead. */
-const ALWAYS_TAKEN = ['/health/live', '/health/ready', '/metrics']
+const ALWAYS_ACCEPTED = ['/health/live', '/health/ready', '/metrics']
 /** Larger bodies of rejected requests are not read to the end. */
 const MAX_DISCARDED_BYTES = 65_536
 
@@ -45,7 +45,7 @@ export function createHttpServer({ handle, refuse, admit }: HttpServerOptions): 
   const start = ({ request, response }: Exchange) => {
     const problem = headProblem(request)
     if (problem) return void refuse(request, response, problem, { close: true })
-    if (!admit || ALWAYS_TAKEN.includes(request.url ?? '')) return void handle(request, response)
+    if (!admit || ALWAYS_ACCEPTED.includes(request.url ?? '')) return void handle(request, response)
     admit((release) => {
       if (!release) return refuse(request, response, overloaded(), { close: !isSmall(request) })
       // A client that disconnected while waiting is not served.

@@ -38,7 +38,7 @@ export class ConfigError extends Error {
 
 export class SettingsReader {
   /** The names that were read. */
-  readonly asked = new Set<string>()
+  readonly namesRead = new Set<string>()
   readonly #variables: Variables
   readonly #declared: Settings
   readonly #problems: string[] = []
@@ -168,7 +168,7 @@ export class SettingsReader {
   }
 
   #setting(name: string): Setting {
-    this.asked.add(name)
+    this.namesRead.add(name)
     const setting = this.#declared[name]
     if (!setting) throw new Error(`${name} is not declared as a setting of this service`)
     return setting
@@ -219,7 +219,7 @@ function readSecretFile(settings: SettingsReader, variable: string, name: string
   }
 }
 
-/** A group may read another user's file: orchestrators give root's secrets to a service through its group. */
+/** A group may read another user's file: orchestrators pass root's secrets to a service through its group. */
 function isReadableByOthers(file: string): boolean {
   const { mode, uid } = statSync(file)
   const isOwn = uid === process.getuid?.()

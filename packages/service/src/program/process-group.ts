@@ -53,7 +53,7 @@ function oneOfSeveral(): ProcessGroup {
   }
 }
 
-/** Tells the starting process, if there is one, that this process serves. */
+/** Reports to the starting process, if there is one, that this process serves. */
 export function reportReady(url: string): void {
   if (cluster.isWorker) notifyStarter({ ready: url })
 }

@@ -37,7 +37,7 @@ interface Process {
 
 const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 30_000
-/** A process that ran this long counts as successful: its end does not suggest that the next one fails, too. */
+/** A process that ran this long counts as successful: the next one is started after the shortest pause. */
 const RAN_WELL_MS = 60_000
 
 /**

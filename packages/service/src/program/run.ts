@@ -49,7 +49,7 @@ export async function runUntilStopped(
   })
 }
 
-/** A sentence for errors that the admin can fix; a stack trace would only hide it. */
+/** A sentence for errors that the admin can fix, instead of a stack trace. */
 function advice(error: unknown, portVariables: ReadonlyMap<number, string>): string | null {
   if (error instanceof ConfigError) return error.message
   const { name, message, code, port = 0 } = error as NodeJS.ErrnoException & { port?: number }

@@ -8,7 +8,7 @@ export function jobTraces(tracer: Tracer): JobTraces {
   return {
     active: activeTraceparent,
 
-    /** The job's effect, and the jobs that it adds, belong to its span, too. */
+    /** The span includes the job's effect and the jobs that it adds. */
     run({ kind, run, traceparent }, work) {
       const attributes = { 'messaging.operation.name': kind, 'svc.attempt': run.attempt }
       return tracer.resume({ name: `job ${kind}`, kind: 'consumer', attributes }, traceparent, async () =>

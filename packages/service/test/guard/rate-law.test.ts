@@ -17,15 +17,15 @@ const turn = fc.record({ laterMs: fc.integer({ min: 0, max: 70_000 }), calls: fc
 
 /** The same rule as token buckets: how many milliseconds of its minute each key has left. */
 function createBuckets() {
-  const room = { a: 60_000, b: 60_000, c: 60_000 }
+  const capacity = { a: 60_000, b: 60_000, c: 60_000 }
   const price = ({ name, cost }: Call[number]) => (cost * 60_000) / LIMITS[name]
   return {
     wait(ms: number) {
-      for (const name of ['a', 'b', 'c'] as const) room[name] = Math.min(60_000, room[name] + ms)
+      for (const name of ['a', 'b', 'c'] as const) capacity[name] = Math.min(60_000, capacity[name] + ms)
     },
     take(call: Call): boolean {
-      if (call.some((ask) => price(ask) > room[ask.name])) return false
-      for (const ask of call) room[ask.name] -= price(ask)
+      if (call.some((ask) => price(ask) > capacity[ask.name])) return false
+      for (const ask of call) capacity[ask.name] -= price(ask)
       return true
     },
   }

@@ -42,7 +42,7 @@ function startAdmission(max: number) {
       })
     }
   }
-  /** The same, with requests that are answered immediately. */
+  /** Like `ask`, with requests that are answered immediately. */
   const answer = (requests: number, eachMs: number) => ask(requests, eachMs, (release) => release())
   /** Requests that arrive together, and a database that answers some time later; returns the accepted requests. */
   const turn = (ms: number, requests: number): Release[] => {
@@ -113,8 +113,8 @@ describe('admission', () => {
     expect(counts.refused).toBeGreaterThan(1000)
     // The process is always busy, and few requests wait.
     expect(counts.taken).toBeGreaterThan(1900)
-    const standing = 90 + 4000 - counts.taken - counts.refused
-    expect(standing).toBeLessThan(40)
+    const queued = 90 + 4000 - counts.taken - counts.refused
+    expect(queued).toBeLessThan(40)
     settle()
     pass(1000)
     answer(1, 1)
@@ -184,9 +184,9 @@ describe('a service that accepts no more requests', () => {
     const url = await listen(service, { host: '127.0.0.1', port: 0 })
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     onTestFinished(() => agent.destroy())
-    const post = async (body: string, keptOn?: Agent) => {
+    const post = async (body: string, agent?: Agent) => {
       const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
-      const sent = request(`${url}/take`, { method: 'POST', headers, agent: keptOn ?? false })
+      const sent = request(`${url}/take`, { method: 'POST', headers, agent: agent ?? false })
       sent.end(body)
       const [response] = (await once(sent, 'response')) as [IncomingMessage]
       const { port } = response.socket.address() as { port: number }

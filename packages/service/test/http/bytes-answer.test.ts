@@ -45,7 +45,7 @@ function endless(failAfter = Number.POSITIVE_INFINITY): Readable {
   })
 }
 
-/** The same, read into a buffer of the reader. */
+/** Like `endless`, but read into a buffer of the reader. */
 function endlessFile(failAfter = Number.POSITIVE_INFINITY): FileStream {
   let pieces = 0
   return fileStream(async (buffer) => {
@@ -71,7 +71,7 @@ async function open(path: string): Promise<IncomingMessage> {
   return response
 }
 
-it('FILE-30 sends bytes with their status and headers, to every origin', async () => {
+it('FILE-30 the service sends bytes with their status and headers, to every origin', async () => {
   operation = () =>
     new Bytes(206, { 'content-type': 'a/b', 'content-length': '5', etag: '"e"' }, Readable.from([Buffer.from('hello')]))
   const response = await fetch(`${service.url}/f/token`, { headers: { origin: 'https://page.example' } })
@@ -87,45 +87,51 @@ it('FILE-30 sends bytes with their status and headers, to every origin', async (
   expect(JSON.parse(logged())).toMatchObject({ method: 'GET', route: '/f/:token', status: 206 })
 })
 
-it('ADD-06 sends headers without bytes', async () => {
+it('ADD-06 the service sends headers without bytes', async () => {
   operation = () => new Bytes(200, { 'content-type': 'a/b', 'content-length': '5' }, null)
   const response = await fetch(`${service.url}/f/token`, { method: 'HEAD' })
   expect([response.status, response.headers.get('content-length'), await response.text()]).toEqual([200, '5', ''])
 })
 
-it.each(SOURCES)('T-11 stops reading the source when the client disconnects: $kind', async ({ endless }) => {
-  const source = endless()
-  operation = () => new Bytes(200, {}, source)
-  const response = await open('/f/token')
-  await once(response, 'data')
-  const closed = once(source, 'close').catch(() => {})
-  response.destroy()
-  await closed
-  expect(source.destroyed).toBe(true)
-  await expect.poll(logged).toContain('"status":200')
-  expect(logged()).not.toContain('"level":50')
-})
-
-it.each(SOURCES)('T-11 closes the source when the client was gone before the answer: $kind', async ({ endless }) => {
-  const source = endless()
-  const begun = Promise.withResolvers<void>()
-  operation = async (wire) => {
-    const gone = once(wire.stream.socket, 'close')
-    begun.resolve()
-    await gone
-    return new Bytes(200, {}, source)
-  }
-  const request = get(`${service.url}/f/token`).on('error', () => {})
-  const closed = new Promise((resolve) => source.once('close', resolve))
-  await begun.promise
-  request.destroy()
-  await closed
-  await expect.poll(logged).toContain('"status":200')
-  expect(logged()).not.toContain('"level":50')
-})
+it.each(SOURCES)(
+  'T-11 the service stops reading the source when the client disconnects: $kind',
+  async ({ endless }) => {
+    const source = endless()
+    operation = () => new Bytes(200, {}, source)
+    const response = await open('/f/token')
+    await once(response, 'data')
+    const closed = once(source, 'close').catch(() => {})
+    response.destroy()
+    await closed
+    expect(source.destroyed).toBe(true)
+    await expect.poll(logged).toContain('"status":200')
+    expect(logged()).not.toContain('"level":50')
+  },
+)
 
 it.each(SOURCES)(
-  'T-12 closes the connection when the source fails half-way, and logs why without the URL: $kind',
+  'T-11 the service closes the source when the client was gone before the answer: $kind',
+  async ({ endless }) => {
+    const source = endless()
+    const begun = Promise.withResolvers<void>()
+    operation = async (wire) => {
+      const gone = once(wire.stream.socket, 'close')
+      begun.resolve()
+      await gone
+      return new Bytes(200, {}, source)
+    }
+    const request = get(`${service.url}/f/token`).on('error', () => {})
+    const closed = new Promise((resolve) => source.once('close', resolve))
+    await begun.promise
+    request.destroy()
+    await closed
+    await expect.poll(logged).toContain('"status":200')
+    expect(logged()).not.toContain('"level":50')
+  },
+)
+
+it.each(SOURCES)(
+  'T-12 the service closes the connection when the source fails half-way, and logs why without the URL: $kind',
   async ({ endless }) => {
     operation = () => new Bytes(200, { 'content-length': String(PIECE.length * 100) }, endless(10))
     const response = await open('/f/SECRETTOKEN')
@@ -135,7 +141,7 @@ it.each(SOURCES)(
   },
 )
 
-it('T-11 sends no error into an answer that is being sent', async () => {
+it('T-11 the service sends no error into an answer that is being sent', async () => {
   const source = endless()
   operation = () => new Bytes(200, { 'content-type': 'a/b', 'content-length': '1000000000000' }, source)
   const socket = service.connect('GET /f/token HTTP/1.1\r\nHost: x\r\n\r\n')
@@ -147,7 +153,7 @@ it('T-11 sends no error into an answer that is being sent', async () => {
   expect((await rest).includes('malformed')).toBe(false)
 })
 
-it('T-11 sends the complete files of several clients, however slowly they read', async () => {
+it('T-11 the service sends the complete files of several clients, however slowly they read', async () => {
   const length = 3_000_000
   const contents = ['one', 'two', 'three'].map((text) => Buffer.alloc(length, text))
   operation = ({ target }) => {
@@ -167,7 +173,7 @@ it('T-11 sends the complete files of several clients, however slowly they read',
   }
 })
 
-it('T-11 T-89 closes its file when the client disconnects, and never opens one for the request after it', async () => {
+it('T-11 T-89 the service closes its file when the client disconnects, and never opens one for the request after it', async () => {
   const source = endlessFile()
   const closed = new Promise((resolve) => source.once('close', resolve))
   const opened: string[] = []

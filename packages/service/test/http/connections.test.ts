@@ -99,7 +99,7 @@ it('T-89 more connections than descriptors allow close the oldest idle ones, and
   const { port } = new URL(service.url)
   const program = new URL('./open-connections.ts', import.meta.url)
   const connections = startProcess(program, { args: [port, `${limit + excess}`] })
-  await connections.said(/open/)
+  await connections.waitForLine(/open/)
   const held = `${limit} connections, half of what this machine lets a process open, 10,000 at most`
   await expect.poll(() => service.connections(), { message: held }).toBeLessThanOrEqual(limit)
   expect(readdirSync('/proc/self/fd').length, held).toBeLessThan(limit + 500)

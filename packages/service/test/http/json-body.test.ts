@@ -46,7 +46,7 @@ describe('the size of a body', () => {
   })
 
   it.each([1, 16 * MEBIBYTE])(
-    'T-11 of 1 MiB and %i bytes is 413, and a client that keeps sending gets its answer',
+    'T-11 is answered with 413 at 1 MiB and %i bytes, even to a client that keeps sending',
     async (more) => {
       for (const headers of [{ 'content-length': String(MEBIBYTE + more) }, {}]) {
         const upload = httpRequest(`${service.url}/post`, { method: 'POST', headers })
@@ -61,7 +61,7 @@ describe('the size of a body', () => {
     },
   )
 
-  it('T-11 above the limit leaves the connection usable for the next request', async () => {
+  it('T-11 leaves the connection usable for the next request when it is above the limit', async () => {
     const chunk = (bytes: string) => `${bytes.length.toString(16)}\r\n${bytes}\r\n`
     const head = 'POST /post HTTP/1.1\r\nHost: x\r\n'
     const socket = service.connect(`${head}Transfer-Encoding: chunked\r\n\r\n`, chunk('a'.repeat(MEBIBYTE + 1)))
@@ -76,7 +76,7 @@ describe('a body that is cut short', () => {
   it.each([
     ['with a declared length', 'Content-Length: 100\r\n\r\n{"text"'],
     ['chunked', 'Transfer-Encoding: chunked\r\n\r\n3\r\n{"t\r\n'],
-  ])('T-11 reaches no operation and is a 400: %s', async (_, rest) => {
+  ])('T-11 is answered with 400 and reaches no operation: %s', async (_, rest) => {
     const socket = service.connect(`POST /post HTTP/1.1\r\nHost: x\r\n${rest}`)
     socket.end()
     expect(await readUntil(socket, '"}')).toMatch(/^HTTP\/1\.1 400 .*"error":"malformed_request"/s)

@@ -51,14 +51,14 @@ async function exchange(request: string): Promise<{ status: number; head: string
 
 const ODD_TYPES = ['garbage', '/', 'a/', ';', 'é/x', 'a/b;', 'text/plain; charset', 'application/json, a/b', '\t', '"']
 
-it.each(ODD_TYPES)('T-30 rejects the Content-Type %j of a JSON body with 415', async (type) => {
+it.each(ODD_TYPES)('T-30 the service rejects the Content-Type %j of a JSON body with 415', async (type) => {
   const { status } = await exchange(
     `POST /post/a HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Type: ${type}\r\n\r\n{}`,
   )
   expect(status).toBe(415)
 })
 
-it.each(ODD_TYPES)('T-30 leaves the Content-Type %j of bytes to the operation', async (type) => {
+it.each(ODD_TYPES)('T-30 the service leaves the Content-Type %j of bytes to the operation', async (type) => {
   seenType = undefined
   const { status } = await exchange(
     `PUT /typed HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nContent-Type: ${type}\r\n\r\n`,
@@ -67,7 +67,7 @@ it.each(ODD_TYPES)('T-30 leaves the Content-Type %j of bytes to the operation', 
   expect(Buffer.from(seenType ?? '', 'latin1').toString()).toBe(type.trim())
 })
 
-it('T-05 answers 405 to methods that a path does not have, and 400 to unknown ones', async () => {
+it('T-05 the service answers 405 to methods that a path does not have, and 400 to unknown ones', async () => {
   const odd = METHODS.filter((method) => !['POST', 'OPTIONS', 'CONNECT'].includes(method))
   for (const method of odd) {
     const { status } = await exchange(`${method} /post/a HTTP/1.1\r\nHost: x\r\n\r\n`)
@@ -76,7 +76,7 @@ it('T-05 answers 405 to methods that a path does not have, and 400 to unknown on
   expect((await exchange('BREW /post/a HTTP/1.1\r\nHost: x\r\n\r\n')).status).toBe(400)
 })
 
-it('T-12 serves a long path like any other, and does not log it', async () => {
+it('T-12 the service serves a long path like any other, and does not log it', async () => {
   const name = 'SECRET'.repeat(1000)
   const { status } = await exchange(`POST /post/${name} HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}`)
   expect(status).toBe(200)
@@ -84,7 +84,7 @@ it('T-12 serves a long path like any other, and does not log it', async () => {
   expect(service.logged()).not.toContain('SECRET')
 })
 
-it('T-05 serves a target in the form for proxies', async () => {
+it('T-05 the service serves a target in the form for proxies', async () => {
   expect((await exchange('POST http://h/post/a HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}')).status).toBe(200)
   expect((await exchange('GET http://h/post/a HTTP/1.1\r\nHost: x\r\n\r\n')).status).toBe(405)
 })

@@ -148,7 +148,7 @@ describe('invalid input', () => {
     })
   })
 
-  it('T-06 with NUL or a lone surrogate is 422, wherever it is', async () => {
+  it('T-06 is a 422 when it contains NUL or a lone surrogate anywhere', async () => {
     const place = async (response: Response) =>
       ((await response.json()) as { detail: { loc: unknown[] }[] }).detail[0]?.loc
     expect(await place(await post('{"units":1,"tags":["a","\\u0000"]}'))).toEqual(['body', 'tags', 1])
@@ -156,7 +156,7 @@ describe('invalid input', () => {
     expect(await place(await fetch(`${service.url}/v1/things/a%00b`))).toEqual(['path', 'filename'])
   })
 
-  it('of another type, or compressed, is 415', async () => {
+  it('is a 415 when its body has another type or is compressed', async () => {
     const typed = await post('{"units":1}', { 'content-type': 'text/plain' })
     expect([typed.status, ((await typed.json()) as { error: string }).error]).toEqual([415, 'unsupported_media_type'])
     const packed = await post('{"units":1}', { 'content-encoding': 'gzip' })
@@ -190,7 +190,7 @@ describe('an unknown route', () => {
 })
 
 describe('errors', () => {
-  it('of our own are 500 and reveal only the request id, which the log has too', async () => {
+  it('are a 500 when they are our own, and reveal only the request id, which the log has too', async () => {
     const response = await fetch(`${service.url}/crash`)
     const body = (await response.json()) as { request_id: string }
     expect(response.status).toBe(500)
@@ -204,16 +204,16 @@ describe('errors', () => {
     expect(service.logged()).toContain('secret database password')
   })
 
-  it('include responses that do not match their declaration', async () => {
+  it('are a 500 when a response does not match its declaration', async () => {
     expect((await fetch(`${service.url}/faulty`)).status).toBe(500)
     expect(service.logged()).toContain('faulty returns a response that its declaration does not allow')
   })
 
-  it('include headers that HTTP cannot carry', async () => {
+  it('are a 500 when a header cannot be sent over HTTP', async () => {
     expect((await fetch(`${service.url}/bad-header`)).status).toBe(500)
   })
 
-  it('that are expected carry hint, details and headers', async () => {
+  it('carry hint, details and headers when they are expected', async () => {
     const response = await fetch(`${service.url}/refuse`)
     expect(response.status).toBe(429)
     expect(response.headers.get('retry-after')).toBe('7')

@@ -36,14 +36,14 @@ describe('the head of a request', () => {
     ['two Host headers', 'Host: a\r\nhost: b\r\n'],
     ['the same Host twice', 'Host: a\r\nHost: a\r\n'],
     ['no Host header', ''],
-  ])('T-05 with %s is 400', async (_, hosts) => {
+  ])('T-05 is rejected with 400 when it has %s', async (_, hosts) => {
     expect(await service.answerTo(`GET /slow HTTP/1.1\r\n${hosts}\r\n`)).toMatch(
       /^HTTP\/1\.1 400 Bad Request\r\n.*malformed/s,
     )
   })
 
   it.each(['gzip, chunked', 'chunked, chunked', 'identity, chunked'])(
-    'T-05 T-11 with Transfer-Encoding: %s is rejected',
+    'T-05 T-11 is rejected when it has Transfer-Encoding: %s',
     async (coding) => {
       const head = `POST /post HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: ${coding}\r\n\r\n`
       expect(await service.answerTo(head, '2\r\n{}\r\n0\r\n\r\n')).toMatch(
@@ -52,13 +52,13 @@ describe('the head of a request', () => {
     },
   )
 
-  it('T-11 that is too long is 431 with its phrase, a request id, and readable by any page', async () => {
+  it('T-11 is a 431 with its phrase and a request id, readable by any page, when it is too long', async () => {
     const answer = await service.answerTo(`GET / HTTP/1.1\r\nHost: x\r\nx: ${'a'.repeat(20_000)}\r\n\r\n`)
     expect(answer).toMatch(/^HTTP\/1\.1 431 Request Header Fields Too Large\r\n.*"error":"headers_too_large"/s)
     expectOurHeaders(answer)
   })
 
-  it('T-11 that does not end in time is 408', { tags: ['nightly'] }, async () => {
+  it('T-11 is a 408 when it does not end in time', { tags: ['nightly'] }, async () => {
     const socket = service.connect('GET / HTTP/1.1\r\nHost: x\r\nx: ')
     await expect.poll(() => service.connections()).toBe(1)
     service.expireHeaders()
@@ -68,7 +68,7 @@ describe('the head of a request', () => {
     socket.destroy()
   })
 
-  it('T-11 that is not HTTP does not overtake the answer to the request before it', async () => {
+  it('T-11 is answered after the request before it, even when it is not HTTP', async () => {
     const socket = service.connect('GET /slow HTTP/1.1\r\nHost: x\r\n\r\nNONSENSE\r\n\r\n')
     finishSlow.resolve()
     const answers = await readUntil(socket, 'malformed_request')

@@ -13,7 +13,7 @@ describe('a source', () => {
     const source = await openSource(`${SOURCE}?page=1#top`, server.options)
     expect(await textOf(source)).toBe('hello')
     expect(source).toMatchObject({ contentType: 'application/pdf', size: 5, finalUrl: `${SOURCE}?page=1` })
-    expect(server.asked).toEqual(['files.example.test/report.pdf?page=1'])
+    expect(server.requests).toEqual(['files.example.test/report.pdf?page=1'])
   })
 
   it('FILE-26 may send no type and no size', async () => {
@@ -70,7 +70,7 @@ describe('the addresses of a host', () => {
     const error = await refusalOf(openSource(SOURCE, { ...(ca && { ca }), port, resolve: resolveTo(...addresses) }))
     expect(error.reason).toBe('blocked_address')
     for (const address of addresses) expect(error.message).not.toContain(address)
-    expect(server.asked).toEqual([])
+    expect(server.requests).toEqual([])
   })
 
   it('FILE-28 make the source unresolvable when there are none', async () => {

@@ -38,14 +38,14 @@ describe('a posted message', () => {
       response.writeHead(status, { location: 'https://other.example.test/' }).end(),
     )
     expect(await send(server.options)).toBe(status)
-    expect(server.asked).toEqual(['files.example.test/report.pdf'])
+    expect(server.requests).toEqual(['files.example.test/report.pdf'])
   })
 
   it('T-08 is not sent to a host that has an address that is not public', async () => {
     await using server = await startTestTlsServer((_request, response) => response.end())
     const { isPublic: _, ...options } = server.options
     expect(await send({ ...options, resolve: resolveTo('1.1.1.1', '10.0.0.1') })).toBe('blocked_address')
-    expect(server.asked).toEqual([])
+    expect(server.requests).toEqual([])
   })
 
   it('T-11 fails when the host is silent or cannot be reached', async () => {

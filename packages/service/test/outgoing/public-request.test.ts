@@ -43,19 +43,19 @@ describe('the certificate of a source', () => {
     expect(await fetchFrom('other.example.test')).toBe('hello')
     expect(await fetchFrom('wrong.example.test')).toBe('tls_failed')
     expect(await fetchFrom('files.example.test.wrong.test')).toBe('tls_failed')
-    expect(server.asked).toEqual(['files.example.test/', 'other.example.test/'])
+    expect(server.requests).toEqual(['files.example.test/', 'other.example.test/'])
   })
 
   it.each([
     ['is self-signed', PUBLIC_TEST_SELF_SIGNED_CERTIFICATE],
     ['has expired', PUBLIC_TEST_EXPIRED_CERTIFICATE],
-  ])('T-08 that %s is not accepted', async (_fault, certificate) => {
+  ])('T-08 is rejected when it %s', async (_fault, certificate) => {
     await using server = await startGreeter(certificate)
     expect(await download(SOURCE, server.options)).toBe('tls_failed')
-    expect(server.asked).toEqual([])
+    expect(server.requests).toEqual([])
   })
 
-  it('T-08 of an unknown authority is not accepted', async () => {
+  it('T-08 is rejected when its authority is unknown', async () => {
     await using server = await startGreeter()
     const { ca: _unknown, ...options } = server.options
     expect(await download(SOURCE, options)).toBe('tls_failed')

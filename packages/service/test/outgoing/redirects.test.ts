@@ -20,12 +20,12 @@ const countdown: RequestListener = (request, response) => {
 }
 
 describe('a redirect', () => {
-  it.each([301, 302, 303, 307, 308])('FILE-26 with status %d is followed', async (status) => {
+  it.each([301, 302, 303, 307, 308])('FILE-26 is followed when its status is %d', async (status) => {
     await using server = await startTestTlsServer((request, response) =>
       request.url === '/here' ? response.end('hello') : redirectTo('/here', status)(request, response),
     )
     expect(await download(SOURCE, server.options)).toBe('hello')
-    expect(server.asked).toEqual(['files.example.test/report.pdf', 'files.example.test/here'])
+    expect(server.requests).toEqual(['files.example.test/report.pdf', 'files.example.test/here'])
   })
 
   it.each([
@@ -34,7 +34,7 @@ describe('a redirect', () => {
     ['//other.example.test/here.pdf', 'https://other.example.test/here.pdf'],
     ['https://other.example.test', 'https://other.example.test/'],
     [Buffer.from('/bücher').toString('latin1'), 'https://files.example.test/b%C3%BCcher'],
-  ])('FILE-26 to %s leads to %s', async (location, finalUrl) => {
+  ])('FILE-26 resolves the target %s to %s', async (location, finalUrl) => {
     await using server = await startTestTlsServer((request, response) =>
       request.url === '/a/b' ? redirectTo(location)(request, response) : response.end('hello'),
     )
@@ -46,7 +46,7 @@ describe('a redirect', () => {
     await using server = await startTestTlsServer(countdown)
     expect(await download('https://files.example.test/3', server.options)).toBe('hello')
     expect(await download('https://files.example.test/4', server.options)).toBe('too_many_redirects')
-    expect(server.asked.slice(4)).toEqual(['4', '3', '2', '1'].map((path) => `files.example.test/${path}`))
+    expect(server.requests.slice(4)).toEqual(['4', '3', '2', '1'].map((path) => `files.example.test/${path}`))
   })
 
   it.each([
@@ -60,7 +60,7 @@ describe('a redirect', () => {
     ['https://wrong.example.test/', 'tls_failed'],
     ['https://[', 'bad_redirect'],
     ['', 'bad_redirect'],
-  ])('FILE-27 T-08 to %j is checked like the first URL: %s', async (location, reason) => {
+  ])('FILE-27 T-08 is checked like the first URL when its target is %j: %s', async (location, reason) => {
     const addresses: Record<string, string[]> = {
       'files.example.test': [SERVER],
       'wrong.example.test': [SERVER],
@@ -72,7 +72,7 @@ describe('a redirect', () => {
     }
     await using server = await startTestTlsServer(redirectTo(location))
     expect(await download(SOURCE, { ...server.options, ...checks })).toBe(reason)
-    expect(server.asked).toEqual(['files.example.test/report.pdf'])
+    expect(server.requests).toEqual(['files.example.test/report.pdf'])
   })
 
   it('T-11 closes its connection before the next request, even if its response does not end', async () => {
@@ -88,7 +88,7 @@ describe('a redirect', () => {
     expect(await download(SOURCE, server.options)).toBe('hello')
   })
 
-  it('FILE-28 without a target is a bad_redirect', async () => {
+  it('FILE-28 is a bad_redirect when it has no target', async () => {
     expect(await downloadFrom((_request, response) => response.writeHead(302).end())).toBe('bad_redirect')
   })
 

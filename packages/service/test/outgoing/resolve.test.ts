@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => dns.stop())
 
-it('T-35 finds the addresses of both families', async () => {
+it('T-35 the resolver finds the addresses of both families', async () => {
   expect(await resolve('both.test', never)).toEqual([
     { address: '93.184.215.14', family: 4 },
     { address: '2606:2800:21f:cb07:6820:80da:af6b:8b2c', family: 6 },
@@ -63,7 +63,7 @@ it('T-35 a download goes to the address that the name server gave', async () => 
   expect(await download('https://files.example.test/a', late)).toBe('cancelled')
 })
 
-it('T-08 reports a URL whose host is not public, by its text and by all of its addresses', async () => {
+it('T-08 the resolver reports a URL whose host is not public, by its text and by all of its addresses', async () => {
   const problemOf = (url: string) => targetProblem(url, { resolve }, never)
   for (const host of ['private.test', 'mixed.test', 'private-ipv6.test', '127.0.0.1', '[::1]', 'localhost', '10.1.2.3'])
     expect(await problemOf(`https://${host}/`), host).toMatch(/public/)

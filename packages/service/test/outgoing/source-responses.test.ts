@@ -33,7 +33,7 @@ afterEach(() => vi.useRealTimers())
 
 describe('a response that is not the file', () => {
   it.each([201, 204, 206, 300, 304, 400, 401, 403, 404, 429, 500, 503])(
-    'FILE-28 with status %d is a bad_status',
+    'FILE-28 is a bad_status when its status is %d',
     async (status) => {
       expect(await downloadFrom((_request, response) => response.writeHead(status).end())).toBe('bad_status')
     },
@@ -47,7 +47,7 @@ describe('a response that is not the file', () => {
   })
 
   it.each(['gzip', 'br', 'deflate', 'GZIP', 'identity, gzip', 'x-unknown'])(
-    'T-08 encoded with %s is rejected',
+    'T-08 is rejected when it is encoded with %s',
     async (encoding) => {
       const packed = gzipSync('hello')
       const outcome = await downloadFrom((_request, response) =>
@@ -57,7 +57,7 @@ describe('a response that is not the file', () => {
     },
   )
 
-  it('T-08 with a compressed transfer encoding is rejected', async () => {
+  it('T-08 is rejected when it has a compressed transfer encoding', async () => {
     expect(await downloadFrom(raw('transfer-encoding: gzip, chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n'))).toBe('encoded')
   })
 
@@ -79,7 +79,7 @@ describe('a file that is too large', () => {
     expect(await downloadFrom(announce('9007199254740993'))).toBe('too_large')
   })
 
-  it('LIM-12 without a length is rejected at the first byte over the limit', async () => {
+  it('LIM-12 is rejected at the first byte over the limit when its length is not declared', async () => {
     expect(await downloadFrom(flood, { maxBytes: 1_000_000 })).toBe('too_large')
   })
 
@@ -100,9 +100,9 @@ describe('a truncated file', () => {
     ['within a chunk', 'transfer-encoding: chunked\r\n\r\n9\r\nhello'],
     ['after a chunk', 'transfer-encoding: chunked\r\n\r\n5\r\nhello\r\n'],
     ['before the end of its last chunk', 'transfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n'],
-    ['in malformed chunks', 'transfer-encoding: chunked\r\n\r\nhello'],
+    ['between malformed chunks', 'transfer-encoding: chunked\r\n\r\nhello'],
     ['without a length or chunks', '\r\nhello'],
-  ])('FILE-28 %s is broken_off', async (_where, text) => {
+  ])('FILE-28 is broken_off when it ends %s', async (_where, text) => {
     expect(await downloadFrom(raw(text))).toBe('broken_off')
   })
 

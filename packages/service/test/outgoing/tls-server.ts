@@ -16,7 +16,7 @@ export interface TestTlsServer {
   /** Options that reach the server under any name. */
   options: SourceOptions & { port: number }
   /** Host and path of every request, in order. */
-  readonly asked: string[]
+  readonly requests: string[]
   /** Waits until clients have closed all connections; its disposal does the same. */
   stop(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
@@ -26,9 +26,9 @@ export async function startTestTlsServer(
   answer: RequestListener,
   cert: string = PUBLIC_TEST_CERTIFICATE,
 ): Promise<TestTlsServer> {
-  const asked: string[] = []
+  const requests: string[] = []
   const server = createServer({ cert, key: PUBLIC_TEST_KEY }, (request, response) => {
-    asked.push(`${request.headers.host}${request.url}`)
+    requests.push(`${request.headers.host}${request.url}`)
     answer(request, response)
   })
   server.listen(0, '127.0.0.1')
@@ -39,7 +39,7 @@ export async function startTestTlsServer(
     await once(server, 'close')
   }
   const options = { resolve: resolveTo('127.0.0.1'), isPublic: () => true, ca: PUBLIC_TEST_CA, port }
-  return { options, asked, stop, [Symbol.asyncDispose]: stop }
+  return { options, requests, stop, [Symbol.asyncDispose]: stop }
 }
 
 /** Every name has these addresses. */

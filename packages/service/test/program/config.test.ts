@@ -30,7 +30,7 @@ describe('reading settings', () => {
     expect(settings.oneOf('LEVEL', ['info', 'warn'])).toBe('warn')
     expect(settings.url('URL')).toBe('https://a.example/gw')
     expect(() => settings.done()).not.toThrow()
-    expect([...settings.asked]).toEqual(['PORT', 'NAME', 'LEVEL', 'URL'])
+    expect([...settings.namesRead]).toEqual(['PORT', 'NAME', 'LEVEL', 'URL'])
   })
 
   it('CFG-01 reads nothing that is not declared', () => {

@@ -10,12 +10,12 @@ import { expect, it, onTestFinished } from 'vitest'
 import { bundleOf } from '../../src/program/bundle.ts'
 
 function start(program: string, ...args: string[]) {
-  const { log, said, kill, ...started } = startProcess(new URL(`programs/${program}`, import.meta.url), { args })
+  const { log, waitForLine, kill, ...started } = startProcess(new URL(`programs/${program}`, import.meta.url), { args })
   const ended = started.ended.then(({ code, signal }) => [code, signal])
   return {
     logged: (msg: string) => log().filter((line) => line.msg === msg),
     ended,
-    until: (msg: string) => said(new RegExp(`"msg":"${msg}"`)),
+    until: (msg: string) => waitForLine(new RegExp(`"msg":"${msg}"`)),
     stop() {
       void kill('SIGTERM')
       return ended

@@ -14,7 +14,7 @@ const MAX_BYTES_AT_ONCE = 8 * 1024 * 1024
 const CHUNK_BYTES = 8 * 1024 * 1024
 
 /** The state that a run leaves to the next. */
-export interface Notes {
+export interface Progress {
   /** The id of the item. */
   id: string
   /** The id of the upload in chunks, if there is one. */
@@ -32,14 +32,14 @@ interface DeliveryTools {
 /** Resolves with the id of the item once it is permanently on the chain: until then it may still fail. */
 export async function deliverItem(tools: DeliveryTools, object: StagedObject): Promise<string> {
   const { service, seed } = tools
-  const noted = object.notes as Notes | null // only this driver writes them
-  const state = noted && (await stateOf(tools, noted.id, object.size))
-  if (noted && state !== 'failed' && state !== null) return requirePermanent(noted.id, state)
+  const earlier = object.progress as Progress | null // only this driver writes them
+  const state = earlier && (await stateOf(tools, earlier.id, object.size))
+  if (earlier && state !== 'failed' && state !== null) return requirePermanent(earlier.id, state)
   const item = await signItem(object, seed)
-  const notes = noted?.id === item.id ? noted : { id: item.id, uploadId: null }
+  const progress = earlier?.id === item.id ? earlier : { id: item.id, uploadId: null }
   // With another key it is another item.
-  if (notes !== noted) await object.note(notes)
-  if (item.size > MAX_BYTES_AT_ONCE) await sendInChunks(tools, item, object, notes, state === 'failed')
+  if (progress !== earlier) await object.saveProgress(progress)
+  if (item.size > MAX_BYTES_AT_ONCE) await sendInChunks(tools, item, object, progress, state === 'failed')
   else await service.postItem(itemBody(item, object, 0, item.size))
   return requirePermanent(item.id, await service.itemState(item.id))
 }
@@ -60,16 +60,16 @@ async function sendInChunks(
   tools: DeliveryTools,
   item: DataItem,
   object: StagedObject,
-  notes: Notes,
+  progress: Progress,
   hasFailed: boolean,
 ): Promise<void> {
   const { service } = tools
-  const state = notes.uploadId === null ? 'gone' : await service.uploadState(notes.uploadId)
+  const state = progress.uploadId === null ? 'gone' : await service.uploadState(progress.uploadId)
   if (state === 'closed' && !hasFailed) return
-  const uploadId = state === 'open' ? (notes.uploadId as string) : await beginUpload(tools, item, object)
+  const uploadId = state === 'open' ? (progress.uploadId as string) : await beginUpload(tools, item, object)
   await sendChunks(tools, item, object, uploadId)
   // Finalizing publishes the item: the object may be unwanted by now.
-  await object.note({ id: item.id, uploadId } satisfies Notes)
+  await object.saveProgress({ id: item.id, uploadId } satisfies Progress)
   await service.finalize(uploadId)
   const outcome = await service.uploadState(uploadId)
   if (outcome === 'unpaid') throw new ProviderError('full', `no credit is left for item ${item.id}`)
@@ -78,7 +78,7 @@ async function sendInChunks(
 
 async function beginUpload({ service }: DeliveryTools, { id }: DataItem, object: StagedObject): Promise<string> {
   const uploadId = await service.beginUpload(CHUNK_BYTES)
-  await object.note({ id, uploadId } satisfies Notes)
+  await object.saveProgress({ id, uploadId } satisfies Progress)
   return uploadId
 }
 

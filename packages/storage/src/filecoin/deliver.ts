@@ -22,7 +22,7 @@ export interface Filecoin {
   commitmentOf(bytes: AsyncIterable<Uint8Array>): Promise<Uint8Array>
 }
 
-interface Notes {
+interface Progress {
   /** The content id of the piece. */
   piece: string
   /** The upload that receives its bytes. */
@@ -41,9 +41,9 @@ interface Commit {
 interface Run extends Filecoin {
   object: StagedObject
   pdp: Pdp
-  /** The latest notes; null only before the first ones. */
-  notes: Notes
-  note(notes: Notes): Promise<void>
+  /** The latest progress; null only before the first record. */
+  progress: Progress
+  saveProgress(progress: Progress): Promise<void>
 }
 
 export async function deliver(filecoin: Filecoin, object: StagedObject): Promise<{ ref: string }> {
@@ -52,19 +52,19 @@ export async function deliver(filecoin: Filecoin, object: StagedObject): Promise
     ...filecoin,
     object,
     pdp: openPdp(filecoin.pdpUrl, filecoin.timeouts, object.signal),
-    notes: object.notes as Notes, // as noted below, or null before that
-    async note(notes) {
-      await object.note(notes)
-      run.notes = notes
+    progress: object.progress as Progress, // as recorded below, or null before that
+    async saveProgress(progress) {
+      await object.saveProgress(progress)
+      run.progress = progress
     },
   }
   try {
     // A commitment takes long, and so does an upload.
-    if (!run.notes?.commit) await filecoin.keeper.requireFunds()
-    if (run.notes === null) await run.note({ piece: await computePiece(filecoin, object) })
-    if (!run.notes.commit) await uploadPiece(run)
+    if (!run.progress?.commit) await filecoin.keeper.requireFunds()
+    if (run.progress === null) await run.saveProgress({ piece: await computePiece(filecoin, object) })
+    if (!run.progress.commit) await uploadPiece(run)
     await commitPiece(run)
-    return { ref: refOf({ cid: run.notes.piece, size: object.size }) }
+    return { ref: refOf({ cid: run.progress.piece, size: object.size }) }
   } finally {
     run.pdp.close()
   }
@@ -87,8 +87,8 @@ async function computePiece({ commitmentOf }: Filecoin, object: StagedObject): P
 
 /** Sends the bytes to the provider, or continues an earlier upload. Bytes that the provider has are not sent. */
 async function uploadPiece(run: Run): Promise<void> {
-  const { pdp, notes } = run
-  const { piece, upload } = notes
+  const { pdp, progress } = run
+  const { piece, upload } = progress
   if (await pdp.hasPiece(piece)) return
   if (upload?.isWhole) return finishUpload(run, upload.id)
   // All bytes may have arrived although the answer was lost.
@@ -96,31 +96,31 @@ async function uploadPiece(run: Run): Promise<void> {
   await finishUpload(run, await sendBytes(run))
 }
 
-async function sendBytes({ pdp, object, notes: { piece }, note }: Run): Promise<string> {
+async function sendBytes({ pdp, object, progress: { piece }, saveProgress }: Run): Promise<string> {
   const id = await pdp.beginUpload()
-  await note({ piece, upload: { id, isWhole: false } })
+  await saveProgress({ piece, upload: { id, isWhole: false } })
   const bytes = await object.open()
   try {
     await pdp.send(id, withZeros(bytes, object), lengthOf(object))
   } finally {
     bytes.destroy()
   }
-  await note({ piece, upload: { id, isWhole: true } })
+  await saveProgress({ piece, upload: { id, isWhole: true } })
   return id
 }
 
 async function finishUpload(run: Run, upload: string): Promise<void> {
-  const { piece } = run.notes
+  const { piece } = run.progress
   const status = await run.pdp.finishUpload(upload, piece)
   if (status === 200) return requirePiece(run)
   if (status === 400) {
-    await run.note({ piece })
+    await run.saveProgress({ piece })
     throw new ProviderError('unavailable', "the provider's bytes differ from the sent bytes")
   }
   if (status !== 404) throw answerError('POST /pdp/piece/uploads', { status, text: '' })
   // The provider also drops an upload when it is finished, and that answer may have been lost.
   if (await waitForPiece(run)) return
-  await run.note({ piece })
+  await run.saveProgress({ piece })
   throw notFinished('a piece')
 }
 
@@ -128,16 +128,16 @@ async function requirePiece(run: Run): Promise<void> {
   if (!(await waitForPiece(run))) throw notFinished('a piece')
 }
 
-async function waitForPiece({ pdp, notes, object, timeouts }: Run): Promise<true | null> {
-  return pollProgress(timeouts, object.signal, async () => (await pdp.hasPiece(notes.piece)) || null)
+async function waitForPiece({ pdp, progress, object, timeouts }: Run): Promise<true | null> {
+  return pollProgress(timeouts, object.signal, async () => (await pdp.hasPiece(progress.piece)) || null)
 }
 
 /** Adds the piece to the data set, or continues to, until the chain has it. */
 async function commitPiece(run: Run): Promise<void> {
-  const { object, notes, keeper, timeouts } = run
+  const { object, progress, keeper, timeouts } = run
   const nonce = nonceOf(object.id)
-  if (!notes.commit && (await keeper.dataSetUsing(nonce)) !== null) return
-  const commit = notes.commit ?? (await sendCommit(run, nonce))
+  if (!progress.commit && (await keeper.dataSetUsing(nonce)) !== null) return
+  const commit = progress.commit ?? (await sendCommit(run, nonce))
   const isDone = await pollProgress(timeouts, object.signal, () => isOnChain(run, nonce, commit))
   if (!isDone) throw notFinished('a commit')
 }
@@ -148,18 +148,18 @@ function nonceOf(id: string): bigint {
 }
 
 async function sendCommit(run: Run, nonce: bigint): Promise<Commit> {
-  const { pdp, object, notes, client } = run
+  const { pdp, object, progress, client } = run
   const { id, clientDataSetId } = await run.dataSet(pdp, object.signal)
   const commit = { sentAt: Date.now(), dataSet: `${id}`, transaction: null }
-  await run.note({ ...notes, commit })
+  await run.saveProgress({ ...progress, commit })
   try {
-    const pieces = [{ pieceCid: parse(notes.piece) }]
+    const pieces = [{ pieceCid: parse(progress.piece) }]
     const extraData = await signAddPieces(client, { clientDataSetId, nonce, pieces })
-    const transaction = await pdp.addPiece(commit.dataSet, notes.piece, extraData)
-    await run.note({ ...notes, commit: { ...commit, transaction } })
+    const transaction = await pdp.addPiece(commit.dataSet, progress.piece, extraData)
+    await run.saveProgress({ ...progress, commit: { ...commit, transaction } })
     return { ...commit, transaction }
   } catch (error) {
-    if (isRejection(error)) await run.note(notes)
+    if (isRejection(error)) await run.saveProgress(progress)
     throw error
   }
 }
@@ -170,7 +170,7 @@ async function isOnChain(run: Run, nonce: bigint, { transaction, dataSet, sentAt
   if (status === 'pending') return null
   if ((await run.keeper.dataSetUsing(nonce)) !== null) return true
   if (status !== 'rejected' && Date.now() - sentAt < run.timeouts.lostMs) return null
-  const { commit: _, ...notes } = run.notes
-  await run.note(notes)
+  const { commit: _, ...progress } = run.progress
+  await run.saveProgress(progress)
   throw new ProviderError('unavailable', `a commit is ${status ?? 'lost'}, and must be sent again`)
 }

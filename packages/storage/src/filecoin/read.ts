@@ -88,7 +88,7 @@ function isRetryable({ statusCode = 500 }: IncomingMessage): boolean {
   return statusCode >= 500 || statusCode === 429
 }
 
-/** As far as the answer states it: a chunked answer has no length. */
+/** Also true for a chunked answer, which states no length. */
 function hasWholePiece(answer: IncomingMessage, piece: Piece): boolean {
   return isIdentity(answer) && Number(answer.headers['content-length'] ?? lengthOf(piece)) === lengthOf(piece)
 }

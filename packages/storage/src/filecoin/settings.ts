@@ -46,7 +46,7 @@ const FORM = {
 export const FILECOIN_SETTING: Setting = {
   group: 'providers',
   isSecret: true,
-  help: `Filecoin, at a provider that accepts pieces (PDP): ${FORM.example}; also data_set in place of payee, chain (314, 314159, 31415926), rpc, record_keeper and retrieval`,
+  help: `Filecoin, at a provider that accepts pieces (PDP): ${FORM.example}; also data_set instead of payee, chain (314, 314159, 31415926), rpc, record_keeper and retrieval`,
 }
 
 /** Null when the setting is empty. */

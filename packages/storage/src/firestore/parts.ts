@@ -48,7 +48,7 @@ async function writePart(store: Store, upload: PartsUpload, part: NewPart, sourc
   const claim = claimName(store, id, part.index)
   const batches = batchSource(source)
   try {
-    if (!(await takeClaim(store, claim))) return null
+    if (!(await claimSlot(store, claim))) return null
     // Its claims were already removed, so this is not the first claim of the slot.
     if (await findObject(store, id)) {
       await removeAll(store, [claim])
@@ -72,7 +72,7 @@ async function writePart(store: Store, upload: PartsUpload, part: NewPart, sourc
 }
 
 /** False when another writer has the slot. */
-async function takeClaim(store: Store, name: string): Promise<boolean> {
+async function claimSlot(store: Store, name: string): Promise<boolean> {
   const writer = randomBytes(8).toString('hex')
   const fields = { writer: { stringValue: writer } }
   try {

@@ -17,7 +17,7 @@ export interface Blocks {
    * All full blocks that are available, at least this many, or the rest at the end. The next call overwrites the blocks
    * of the previous one.
    */
-  take(atLeast: number): Promise<Chunk>
+  next(atLeast: number): Promise<Chunk>
   /** Aborted with the error of the source as soon as there is one. */
   failure: AbortSignal
   /** Stops reading. The source stays paused and undestroyed: its owner may still want to answer through it. */
@@ -77,7 +77,7 @@ export function readBlocks(source: Readable, declaredSize: number | null, maxByt
 
   return {
     failure: failing.signal,
-    async take(atLeast) {
+    async next(atLeast) {
       while (!failing.signal.aborted && !hasEnded && full.length < atLeast) {
         source.resume()
         await new Promise<void>((resolve) => {

@@ -106,10 +106,10 @@ async function compose(
 /** Removes the parts of the object and the intermediate objects. False when there were none. */
 export async function removeParts(bucket: GcsBucket, name: string): Promise<boolean> {
   await bucket.remove(markOf(name))
-  for (let wereThere = false; ; ) {
+  for (let existed = false; ; ) {
     const { names, isLast } = await listNames(bucket, { prefix: `${name}.` })
     await forEachParallel(names, REMOVED_AT_ONCE, (part) => bucket.remove(part))
-    wereThere ||= names.length > 0
-    if (isLast) return wereThere
+    existed ||= names.length > 0
+    if (isLast) return existed
   }
 }

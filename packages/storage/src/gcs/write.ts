@@ -37,7 +37,7 @@ export async function writeObject(
   const blocks = readBlocks(source, size, MAX_BYTES)
   try {
     requireSizeAtMost(MAX_BYTES, size)
-    const first = await blocks.take(SMALL_BYTES / BLOCK_BYTES)
+    const first = await blocks.next(SMALL_BYTES / BLOCK_BYTES)
     const write = { name, contentType, mark: randomUUID() }
     if (!first.isLast) return await uploadInSession(bucket, write, first, blocks)
     await uploadWhole(bucket, write, first.blocks)
@@ -95,7 +95,7 @@ async function uploadInSession(bucket: GcsBucket, write: Write, first: Chunk, re
   try {
     const checksum = startChecksum('crc32c')
     let size = 0
-    for (let chunk = first; ; chunk = await rest.take(1)) {
+    for (let chunk = first; ; chunk = await rest.next(1)) {
       for (const block of chunk.blocks) checksum.update(block)
       const placed = { ...chunk, start: size, end: size + lengthOf(chunk.blocks), crc32c: checksum.digest() }
       await sendChunk(bucket, session, placed, rest.failure).catch(async (error) => {

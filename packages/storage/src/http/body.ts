@@ -12,9 +12,9 @@ export interface StreamedBody {
 }
 
 /** Bytes in memory can be sent again. */
-type HeldBody = Buffer | readonly Buffer[]
+type BufferedBody = Buffer | readonly Buffer[]
 
-export type Body = HeldBody | StreamedBody | null
+export type Body = BufferedBody | StreamedBody | null
 
 /** Ends a request that waits too long. */
 export interface RequestTimer {
@@ -22,7 +22,7 @@ export interface RequestTimer {
   stop(): void
 }
 
-export function isHeld(body: NonNullable<Body>): body is HeldBody {
+export function isHeld(body: NonNullable<Body>): body is BufferedBody {
   return Buffer.isBuffer(body) || Array.isArray(body)
 }
 

@@ -74,7 +74,7 @@ export async function exchange(
   }
 }
 
-/** The same, with the text of the answer. */
+/** Like `exchange`, with the text of the answer. */
 export async function exchangeText(request: HttpRequest, agent: Agent, timeouts: HttpTimeouts): Promise<TextAnswer> {
   const { outgoing, answer } = await exchange(request, agent, timeouts)
   const text = await readText(answer, timeouts)

@@ -12,7 +12,7 @@ export interface Folders {
   incomingPath(id: string): string
   /** The folder of an object that is written in parts. */
   partsPath(id: string): string
-  /** The same once it accepts no more parts. */
+  /** Its folder once it accepts no more parts. */
   sealedPath(id: string): string
   /** Runs the steps of a write, so that it fails like a write. */
   probe(): Promise<void>

@@ -48,7 +48,7 @@ async function writePart(
   const claim = join(folders.partsPath(id), `${part.index}`)
   const batches = batchSource(source)
   try {
-    if (!(await onDisk(takeClaim(claim)))) return null
+    if (!(await onDisk(claimSlot(claim)))) return null
     try {
       const file = await onDisk(nullIfMissing(openFile(join(folders.partsPath(id), BYTES), 'r+')))
       if (file === null) return null
@@ -68,7 +68,7 @@ async function writePart(
 }
 
 /** False when the position is taken, or the folder accepts no more parts. */
-async function takeClaim(path: string): Promise<boolean> {
+async function claimSlot(path: string): Promise<boolean> {
   try {
     closeFile(await openFile(path, 'wx', 0o600))
     return true

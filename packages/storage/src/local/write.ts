@@ -49,7 +49,7 @@ export async function writeStream(
   let syncedSize = 0
   let syncing = Promise.resolve()
   try {
-    for (let chunks = await source.take(); chunks.length > 0; chunks = await source.take()) {
+    for (let chunks = await source.next(); chunks.length > 0; chunks = await source.next()) {
       const position = start + size
       size += lengthOf(chunks)
       if (declaredSize !== null && size > declaredSize) break
@@ -111,7 +111,7 @@ async function rejectExisting<Result>(work: Promise<Result>): Promise<Result> {
   }
 }
 
-/** The first failure matters more than one of this cleanup. */
+/** Never throws: the first failure matters more than a failure of this cleanup. */
 async function discard(path: string): Promise<void> {
   await rm(path, { force: true }).catch(() => {})
 }

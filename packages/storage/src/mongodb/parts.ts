@@ -46,7 +46,7 @@ async function writePart(bucket: Bucket, upload: PartsUpload, part: NewPart, sou
   const mine = randomUUID()
   const batches = batchSource(source)
   try {
-    if (!(await isOpen(bucket, id)) || !(await takeClaim(bucket, id, part.index, mine))) return null
+    if (!(await isOpen(bucket, id)) || !(await claimSlot(bucket, id, part.index, mine))) return null
     try {
       const sizes = { ...CHUNKING, chunkBytes, declaredSize: part.size }
       await writeChunks(batches, sizes, (n, data) => insert(bucket, id, start / chunkBytes + n, data, mine))
@@ -76,7 +76,7 @@ async function insert({ chunks, ask }: Bucket, id: string, n: number, data: Buff
 }
 
 /** False when another writer has the slot. */
-async function takeClaim(bucket: Bucket, id: string, index: number, part: string): Promise<boolean> {
+async function claimSlot(bucket: Bucket, id: string, index: number, part: string): Promise<boolean> {
   try {
     await insert(bucket, id, claimOf(index), Buffer.alloc(0), part)
     return true

@@ -38,7 +38,7 @@ async function listKeys(bucket: S3Bucket, folder: string, maxPages: number, list
   }
 }
 
-/** Credentials that may read may not always list. */
+/** Empty without permission to list: credentials that may read may not always list. */
 async function list(bucket: S3Bucket, query: Record<string, string>): Promise<string> {
   try {
     return (await bucket.ask({ method: 'GET', query })).text

@@ -6,7 +6,7 @@ import { batchSource } from '../batches.ts'
 import { MAX_PARTS, startsOf, totalSize } from '../part-slots.ts'
 import { type CompletedParts, type ObjectParts, ProviderError, type WrittenPart } from '../provider.ts'
 import { findObject, type S3Bucket } from './bucket.ts'
-import { hasCode } from './errors.ts'
+import { hasCode, hasStatus } from './errors.ts'
 import { createPortions } from './portions.ts'
 import { abortUpload, beginUpload, completeUpload, findUploads } from './write.ts'
 
@@ -48,6 +48,12 @@ async function writePart(
 
 const LOST = ['InvalidPart', 'NoSuchUpload']
 
+/** Ceph answers 500 when an upload was removed: then the store's list of uploads decides. */
+async function isLost(bucket: S3Bucket, key: string, uploadId: string, failure: unknown): Promise<boolean> {
+  if (LOST.some((code) => hasCode(failure, code))) return true
+  return hasStatus(failure, 500) && !(await findUploads(bucket, key)).includes(uploadId)
+}
+
 async function complete(
   bucket: S3Bucket,
   key: string,
@@ -61,7 +67,7 @@ async function complete(
   // It may exist despite a failure, or from an earlier call.
   const found = await findObject(bucket, key)
   if (!found && failure) {
-    if (LOST.some((code) => hasCode(failure, code))) return null
+    if (await isLost(bucket, key, uploadId, failure)) return null
     throw failure
   }
   const size = totalSize(parts)

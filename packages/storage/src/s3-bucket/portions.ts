@@ -9,8 +9,8 @@ export interface Portions {
    * this portion is the last.
    */
   stream(length: number, options: { isLast: boolean }): StreamedBody
-  /** Fills the buffer as far as the source goes; returns how far that is. */
-  fill(room: Buffer): Promise<number>
+  /** Fills the buffer, or a part of it when the source ends first; returns the number of bytes. */
+  fill(buffer: Buffer): Promise<number>
   isAtEnd(): Promise<boolean>
 }
 
@@ -19,14 +19,14 @@ export function createPortions(batches: Batches): Portions {
 
   /** At most this many bytes; none at the end of the source. */
   async function take(most: number): Promise<Buffer[]> {
-    if (rest.length === 0) rest = await batches.take()
-    const [taken, left] = cut(rest, most)
-    rest = left
+    if (rest.length === 0) rest = await batches.next()
+    const [taken, unread] = cut(rest, most)
+    rest = unread
     return taken
   }
 
   async function isAtEnd(): Promise<boolean> {
-    if (rest.length === 0) rest = await batches.take()
+    if (rest.length === 0) rest = await batches.next()
     return rest.length === 0
   }
 
@@ -46,26 +46,26 @@ export function createPortions(batches: Batches): Portions {
       }
       return { length, hasBegun: () => hasBegun, pieces }
     },
-    async fill(room) {
+    async fill(buffer) {
       let filled = 0
-      while (filled < room.length) {
-        const taken = await take(room.length - filled)
+      while (filled < buffer.length) {
+        const taken = await take(buffer.length - filled)
         if (taken.length === 0) break
-        for (const piece of taken) filled += piece.copy(room, filled)
+        for (const piece of taken) filled += piece.copy(buffer, filled)
       }
       return filled
     },
   }
 }
 
-function cut(pieces: Buffer[], most: number): [taken: Buffer[], left: Buffer[]] {
-  let room = most
+function cut(pieces: Buffer[], most: number): [taken: Buffer[], rest: Buffer[]] {
+  let left = most
   for (const [i, piece] of pieces.entries()) {
-    if (piece.length > room) {
-      const taken = [...pieces.slice(0, i), piece.subarray(0, room)].filter(({ length }) => length > 0)
-      return [taken, [piece.subarray(room), ...pieces.slice(i + 1)]]
+    if (piece.length > left) {
+      const taken = [...pieces.slice(0, i), piece.subarray(0, left)].filter(({ length }) => length > 0)
+      return [taken, [piece.subarray(left), ...pieces.slice(i + 1)]]
     }
-    room -= piece.length
+    left -= piece.length
   }
   return [pieces, []]
 }

@@ -19,12 +19,12 @@ const SMALL_BYTES = MIB
 /** Storj charges for each part as for one of 64 MiB, and does not store more than that in one. */
 const PART_BYTES = 64 * MIB
 /** The store needs the length of a part: when a source does not declare its size, parts are held in memory. */
-const HELD_PART_BYTES = 8 * MIB
+const BUFFERED_PART_BYTES = 8 * MIB
 export const MAX_BYTES = MAX_PARTS * PART_BYTES
 /** The pages of a list of uploads: one object does not have ten thousand of them. */
 const MAX_PAGES = 10
 
-/** A write with it never replaces an object. */
+/** A write with this condition never replaces an object. */
 export const ONLY_IF_NEW = { 'if-none-match': '*' }
 
 type PartBody = Buffer | StreamedBody
@@ -69,7 +69,7 @@ async function putOnce(bucket: S3Bucket, { key, mark }: Write, put: () => Promis
 
 async function put(bucket: S3Bucket, write: Write, portions: Portions, size: number | null): Promise<number> {
   if (size === null) return putUndeclared(bucket, write, portions)
-  if (size <= SMALL_BYTES) return putInOneRequest(bucket, write, await hold(portions, size))
+  if (size <= SMALL_BYTES) return putInOneRequest(bucket, write, await readWhole(portions, size))
   if (size <= PART_BYTES) return putInOneRequest(bucket, write, portions.stream(size, { isLast: true }))
   return putInParts(bucket, write, declaredParts(portions, size))
 }
@@ -80,16 +80,16 @@ async function putInOneRequest(bucket: S3Bucket, { key, headers }: Write, body: 
 }
 
 async function putUndeclared(bucket: S3Bucket, write: Write, portions: Portions): Promise<number> {
-  const room = Buffer.allocUnsafeSlow(HELD_PART_BYTES)
-  const length = await portions.fill(room)
-  if (await portions.isAtEnd()) return putInOneRequest(bucket, write, room.subarray(0, length))
-  return putInParts(bucket, write, heldParts(portions, room, length))
+  const buffer = Buffer.allocUnsafeSlow(BUFFERED_PART_BYTES)
+  const length = await portions.fill(buffer)
+  if (await portions.isAtEnd()) return putInOneRequest(bucket, write, buffer.subarray(0, length))
+  return putInParts(bucket, write, bufferedParts(portions, buffer, length))
 }
 
-async function hold(portions: Portions, size: number): Promise<Buffer> {
-  const room = Buffer.allocUnsafeSlow(size)
-  if ((await portions.fill(room)) < size || !(await portions.isAtEnd())) throw wrongSize()
-  return room
+async function readWhole(portions: Portions, size: number): Promise<Buffer> {
+  const buffer = Buffer.allocUnsafeSlow(size)
+  if ((await portions.fill(buffer)) < size || !(await portions.isAtEnd())) throw wrongSize()
+  return buffer
 }
 
 function* declaredParts(portions: Portions, size: number): Generator<PartBody> {
@@ -98,9 +98,9 @@ function* declaredParts(portions: Portions, size: number): Generator<PartBody> {
   }
 }
 
-/** All in the same memory: each is sent before the next is read. */
-async function* heldParts(portions: Portions, room: Buffer, firstLength: number): AsyncGenerator<PartBody> {
-  for (let length = firstLength; length > 0; length = await portions.fill(room)) yield room.subarray(0, length)
+/** All parts share one buffer: each is sent before the next is read. */
+async function* bufferedParts(portions: Portions, buffer: Buffer, firstLength: number): AsyncGenerator<PartBody> {
+  for (let length = firstLength; length > 0; length = await portions.fill(buffer)) yield buffer.subarray(0, length)
 }
 
 /** Leaves no parts when it fails. */

@@ -41,7 +41,7 @@ it.each([
   expect(await DataItem.verify(Buffer.concat([ours.header, bytes]))).toBe(true)
 })
 
-it('signing an object twice gives the same data item, and another object or key gives a different one', async () => {
+it('signing an object twice produces the same data item, and another object or key a different one', async () => {
   const bytes = randomBytes(1000)
   const object = stagedObject(bytes)
   const { id } = await signItem(object, SEED)

@@ -19,15 +19,15 @@ describe.each([
   ['small', ONE_POST],
   ['large', ALL_CHUNKS],
 ] as const)('a %s object on its way to Arweave', (size, once) => {
-  it('T-19 is sent once, with the item id in the notes', async () => {
+  it('T-19 is sent once, after its item id is recorded', async () => {
     const noted: unknown[] = []
     const sinceThen = watch(arweave.server)
     const object = newObject(size)
-    const note = async (notes: unknown) => {
-      noted.push([notes, sinceThen().sent])
-      await object.note(notes)
+    const saveProgress = async (progress: unknown) => {
+      noted.push([progress, sinceThen().sent])
+      await object.saveProgress(progress)
     }
-    const { ref } = await arweave.store.deliver({ ...object, note })
+    const { ref } = await arweave.store.deliver({ ...object, saveProgress })
     expect(noted[0]).toEqual([{ id: ref, uploadId: null }, []])
     expect(sinceThen()).toEqual(once)
     expect(arweave.server.items().at(-1)).toMatchObject({
@@ -77,17 +77,17 @@ describe.each([
     const object = newObject(size)
     const { ref } = await arweave.store.deliver(object)
     const { paid } = arweave.server.items().at(-1)!
-    const again = stagedObject(Buffer.alloc(0), { ...object, notes: null })
-    expect(await arweave.store.deliver({ ...again, note: object.note })).toEqual({ ref })
+    const again = stagedObject(Buffer.alloc(0), { ...object, progress: null })
+    expect(await arweave.store.deliver({ ...again, saveProgress: object.saveProgress })).toEqual({ ref })
     expect(arweave.server.items().find(({ id }) => id === ref)?.paid).toBe(paid)
   })
 
-  it('becomes another item with another key, and the notes of the old key are ignored', async () => {
+  it('becomes another item with another key, and the progress under the old key is ignored', async () => {
     const object = newObject(size)
     const last = size === 'small' ? /^upload POST/ : /^upload POST .*\/finalize/
     arweave.server.fail({ at: last, fault: { status: 403, code: 'Forbidden' }, times: 1 })
     await expect(arweave.store.deliver(object)).rejects.toMatchObject({ reason: 'closed' })
-    const before = object.notes?.id
+    const before = object.progress?.id
     const other = await arweave.open({ seed: randomBytes(32) })
     const sinceThen = watch(arweave.server)
     const { ref } = await other.deliver(object)
@@ -103,8 +103,8 @@ describe.each([
     await arweave.store.deliver(before)
     const failure = await arweave.store.deliver(object).catch((error) => error)
     expect(failure).toMatchObject({ ...FULL, message: 'the storage provider is full', cause: expect.any(Error) })
-    expect(arweave.server.items().some(({ id }) => id === object.notes?.id)).toBe(false)
-    await expect.poll(object.held).toBe(0)
+    expect(arweave.server.items().some(({ id }) => id === object.progress?.id)).toBe(false)
+    await expect.poll(object.openStreams).toBe(0)
     arweave.server.credit = object.size
     await expectStored(arweave.store, object, (await arweave.store.deliver(object)).ref)
   })
@@ -124,7 +124,7 @@ describe.each([
       const failure = await arweave.store.deliver(object).catch((error) => error)
       expect(failure).toMatchObject({ name: 'ProviderError', reason })
       expect(failure.cause.message).toContain(`${status}: ${code}`)
-      await expect.poll(object.held).toBe(0)
+      await expect.poll(object.openStreams).toBe(0)
     },
   )
 
@@ -137,15 +137,15 @@ describe.each([
     await expect.poll(() => arweave.server.requests.slice(asked).some((line) => line.includes('POST'))).toBe(true)
     stop.abort()
     expect(await delivery).toBe(stop.signal.reason)
-    await expect.poll(object.held).toBe(0)
+    await expect.poll(object.openStreams).toBe(0)
     await expect(arweave.store.deliver(object)).rejects.toBe(stop.signal.reason)
   })
 
-  it('is not sent when storing its notes fails', async () => {
+  it('is not sent when recording its progress fails', async () => {
     const sinceThen = watch(arweave.server)
     const failure = new Error('cancelled')
-    const note = () => Promise.reject(failure)
-    await expect(arweave.store.deliver({ ...newObject(size), note })).rejects.toBe(failure)
+    const saveProgress = () => Promise.reject(failure)
+    await expect(arweave.store.deliver({ ...newObject(size), saveProgress })).rejects.toBe(failure)
     expect(sinceThen()).toEqual({ sent: [], paid: [], begun: 0 })
   })
 })
@@ -174,7 +174,7 @@ describe('the delivery of a large object to Arweave', () => {
     await expect(
       arweave.store.deliver({ ...object, open: (range) => (range ? wrong(range) : right()) }),
     ).rejects.toMatchObject(UNAVAILABLE)
-    expect(arweave.server.items().some(({ id }) => id === object.notes?.id)).toBe(false)
+    expect(arweave.server.items().some(({ id }) => id === object.progress?.id)).toBe(false)
     const shorter = stagedObject(Buffer.alloc(1000)).open
     await expect(
       arweave.store.deliver({ ...object, open: (range) => (range ? shorter() : right()) }),
@@ -196,5 +196,5 @@ it('the Arweave driver rejects objects that are too large for the service', asyn
   const sinceThen = watch(arweave.server)
   const object = { ...newObject('small'), size: store.maxBytes + 1 }
   await expect(store.deliver(object)).rejects.toThrow(RangeError)
-  expect([object.notes, sinceThen().sent]).toEqual([null, []])
+  expect([object.progress, sinceThen().sent]).toEqual([null, []])
 })

@@ -36,5 +36,5 @@ export async function expectStored(store: SlowStore, object: TestObject, ref: st
   const [stored, whole] = await Promise.all([store.read(ref), object.open()])
   expect((await buffer(stored!)).equals(await buffer(whole))).toBe(true)
   expect(await store.stat(ref)).toEqual({ size: object.size })
-  await expect.poll(object.held).toBe(0)
+  await expect.poll(object.openStreams).toBe(0)
 }

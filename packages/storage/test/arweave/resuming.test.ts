@@ -64,7 +64,7 @@ describe.each([
       arweave.server.fail({ at: step, fault, times })
       if (fault === NEVER) await deliverUntil(step, object)
       else await expect(withoutRetries.deliver(object)).rejects.toMatchObject(UNAVAILABLE)
-      await expect.poll(object.held).toBe(0)
+      await expect.poll(object.openStreams).toBe(0)
       const { ref } = await arweave.store.deliver(object)
       // An upload whose first answer is lost stays unused.
       const isUnused = step === BEGIN && fault === AFTER

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { startArweaveServer } from '@svc/devnet/providers/arweave/start'
-import type { Notes } from '../../src/arweave/deliver.ts'
+import type { Progress } from '../../src/arweave/deliver.ts'
 import { openArweave } from '../../src/arweave/open.ts'
 import type { ArweaveSettings } from '../../src/arweave/settings.ts'
 import type { StagedObject } from '../../src/slow-store.ts'
@@ -28,31 +28,31 @@ export async function startTestArweave() {
 }
 
 export interface TestObject extends StagedObject {
-  notes: Notes | null
+  progress: Progress | null
   /** The number of open streams of its bytes. */
-  held(): number
+  openStreams(): number
 }
 
-/** Stores the notes for the next run. */
+/** Records the progress for the next run. */
 export function stagedObject(bytes: Uint8Array, changed: Partial<StagedObject> = {}): TestObject {
-  let held = 0
+  let openStreams = 0
   const object: TestObject = {
     id: newId(),
     size: bytes.length,
     sha256: hash('sha256', bytes),
     contentType: 'image/png',
     async open(range) {
-      held++
+      openStreams++
       const stream = streamOf(range ? bytes.subarray(range.start, range.end + 1) : bytes)
-      return stream.once('close', () => held--)
+      return stream.once('close', () => openStreams--)
     },
-    async note(notes) {
-      object.notes = JSON.parse(JSON.stringify(notes))
+    async saveProgress(progress) {
+      object.progress = JSON.parse(JSON.stringify(progress))
     },
     signal: new AbortController().signal,
     ...changed,
-    notes: null,
-    held: () => held,
+    progress: null,
+    openStreams: () => openStreams,
   }
   return object
 }

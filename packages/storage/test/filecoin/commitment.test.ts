@@ -12,7 +12,7 @@ describe('a piece commitment', () => {
   const commitmentOf = commitmentThread()
 
   it.each([1, 126, 127, 128, 253, 254, 255, 1016, 1017, 65_536, MIB - 1, MIB, MIB + 1, 2 * MIB])(
-    'of %i bytes equals that of another implementation, and contains the size',
+    'equals that of another implementation for %i bytes, and contains the size',
     { tags: ['nightly'] },
     async (size) => {
       const bytes = randomBytes(size)
@@ -53,7 +53,7 @@ describe('a piece commitment', () => {
 describe('the ref of a Filecoin object', () => {
   const commitmentOf = commitmentThread()
 
-  it.each([0, 1, 126, 127, 128])('of %i bytes contains its piece and its size', async (size) => {
+  it.each([0, 1, 126, 127, 128])('contains the piece and the size for %i bytes', async (size) => {
     const bytes = randomBytes(size)
     const cid = cidOf(await commitmentOf(withZeros(streamOf(bytes), { size })))
     expect(cid).toBe(commitmentByTheBook(Buffer.concat([bytes, Buffer.alloc(Math.max(0, 127 - size))])))

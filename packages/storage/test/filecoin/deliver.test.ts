@@ -27,7 +27,7 @@ describe('a delivery to Filecoin', () => {
     expect(committed()).toContain(ref)
     expect(await filecoin.store.stat(ref)).toEqual({ size: 3000 })
     expect(await buffer((await filecoin.store.read(ref))!)).toEqual(bytes)
-    expect(object.notes).toMatchObject({ piece: ref, upload: { isWhole: true }, commit: { dataSet: '1000' } })
+    expect(object.progress).toMatchObject({ piece: ref, upload: { isWhole: true }, commit: { dataSet: '1000' } })
   })
 
   it.each([0, 1, 126])('pads %i bytes with zeros, which readers do not receive', async (size) => {
@@ -54,11 +54,11 @@ describe('a delivery to Filecoin', () => {
     expect(committed().filter((piece) => piece === ref)).toHaveLength(2)
   })
 
-  it('is not committed twice even when its notes were lost', async () => {
+  it('is not committed twice even when its progress was lost', async () => {
     const object = stage(randomBytes(500))
     const ref = await object.deliver(filecoin.store)
     const requests = [count(/^PUT/), count(/^POST \/pdp\/data-sets/)]
-    object.notes = null
+    object.progress = null
     expect(await object.deliver(filecoin.store)).toBe(ref)
     expect([count(/^PUT/), count(/^POST \/pdp\/data-sets/)]).toEqual(requests)
   })
@@ -67,7 +67,7 @@ describe('a delivery to Filecoin', () => {
     expect(filecoin.store.maxBytes).toBe(1_065_353_216)
     const object = stage(randomBytes(500))
     await expect(object.deliver(filecoin.store, { size: MAX_BYTES + 1 })).rejects.toThrow(RangeError)
-    expect(object.notes).toBeNull()
+    expect(object.progress).toBeNull()
   })
 
   it('is rejected before anything is sent when its bytes are not the staged ones', async () => {
@@ -75,14 +75,14 @@ describe('a delivery to Filecoin', () => {
     const before = count(/pdp/)
     const open = async () => streamOf(randomBytes(500))
     await expect(object.deliver(filecoin.store, { open })).rejects.toThrow('not the staged ones')
-    expect([object.notes, count(/pdp/)]).toEqual([null, before])
+    expect([object.progress, count(/pdp/)]).toEqual([null, before])
   })
 
-  it('is not sent when storing its notes fails, because it is cancelled or another run has it', async () => {
+  it('is not sent when recording its progress fails, because it is cancelled or another run has it', async () => {
     const object = stage(randomBytes(500))
     const before = count(/pdp/)
     const failure = new Error('cancelled')
-    await expect(object.deliver(filecoin.store, { note: () => Promise.reject(failure) })).rejects.toBe(failure)
+    await expect(object.deliver(filecoin.store, { saveProgress: () => Promise.reject(failure) })).rejects.toBe(failure)
     expect(count(/pdp/)).toBe(before)
   })
 

@@ -68,7 +68,7 @@ describe('an interrupted delivery to Filecoin', () => {
     async ({ at, fault }) => {
       const bytes = randomBytes(300)
       const object = stage(bytes)
-      object.notes = { piece: commitmentOf(bytes) } // otherwise each run would start a thread
+      object.progress = { piece: commitmentOf(bytes) } // otherwise each run would start a thread
       const isUnanswered = at === COMMIT && fault !== 'lost answer'
       filecoin.server.fail({ at, fault, times: 2 }) // the chain read is retried immediately
       const from = begun()
@@ -88,11 +88,11 @@ describe('an interrupted delivery to Filecoin', () => {
     const object = stage(randomBytes(300))
     filecoin.server.fail({ at: /^POST .*uploads\/./, fault: { status: 503, code: 'later' }, times: 1 })
     await expect(object.deliver(filecoin.store)).rejects.toMatchObject(UNAVAILABLE)
-    expect(object.notes).toMatchObject({ upload: { isWhole: true } })
+    expect(object.progress).toMatchObject({ upload: { isWhole: true } })
     filecoin.server.fail({ at: /^POST .*uploads\/./, fault: { status: 404, code: '' }, times: 1 })
     const quick = await filecoin.open({}, { progressMs: 0 })
     await expect(object.deliver(quick)).rejects.toMatchObject(UNAVAILABLE)
-    expect(Object.keys(object.notes as object)).toEqual(['piece'])
+    expect(Object.keys(object.progress as object)).toEqual(['piece'])
     expect(received(await object.deliver(filecoin.store))).toBe(2)
   })
 
@@ -109,7 +109,7 @@ describe('an interrupted delivery to Filecoin', () => {
     filecoin.server.chain.rejections = 1
     const from = begun()
     await expect(object.deliver(filecoin.store)).rejects.toMatchObject(UNAVAILABLE)
-    expect(object.notes).not.toHaveProperty('commit')
+    expect(object.progress).not.toHaveProperty('commit')
     const ref = await object.deliver(filecoin.store)
     expect([received(ref), committed(ref), since(from, COMMIT)]).toEqual([1, 1, 2])
   })
@@ -124,7 +124,7 @@ describe('an interrupted delivery to Filecoin', () => {
     const failure = await object.deliver(filecoin.store).catch((error) => error)
     expect(failure).toMatchObject({ ...CLOSED, message: 'the storage provider is closed' })
     expect(failure.cause.message).toMatch(why)
-    expect([object.notes, since(from, /pdp/)]).toEqual([null, 0])
+    expect([object.progress, since(from, /pdp/)]).toEqual([null, 0])
   })
 
   it('closes the provider when the funds are not enough, and is committed later without being sent again', async () => {
@@ -145,7 +145,7 @@ describe('an interrupted delivery to Filecoin', () => {
     chain.isStopped = true
     const quick = await filecoin.open({}, { progressMs: 20 })
     await expect
-      .poll(() => object.deliver(quick).catch(() => object.notes))
+      .poll(() => object.deliver(quick).catch(() => object.progress))
       .toMatchObject({ commit: { dataSet: '1000' } })
     for (const transaction of chain.transactions.values()) transaction.status = 'confirmed'
     await expect(object.deliver(quick)).rejects.toMatchObject(UNAVAILABLE)

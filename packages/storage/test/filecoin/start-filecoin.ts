@@ -46,16 +46,16 @@ export async function openTestFilecoin(options?: Partial<FilecoinServerOptions>)
 
 interface TestObject {
   id: string
-  /** Runs like the job: each run begins with the notes of the last one. */
+  /** Runs like the job: each run begins with the progress of the last one. */
   deliver(store: SlowStore, changed?: Partial<StagedObject>): Promise<string>
   /** The result of the last run. */
-  notes: unknown
+  progress: unknown
 }
 
 export function stage(bytes: Buffer): TestObject {
   const staged: TestObject = {
     id: newId(),
-    notes: null,
+    progress: null,
     async deliver(store, changed = {}) {
       const { ref } = await store.deliver({
         id: staged.id,
@@ -63,9 +63,9 @@ export function stage(bytes: Buffer): TestObject {
         sha256: hash('sha256', bytes),
         contentType: 'text/plain',
         open: async () => streamOf(bytes),
-        notes: staged.notes,
-        async note(notes) {
-          staged.notes = JSON.parse(JSON.stringify(notes))
+        progress: staged.progress,
+        async saveProgress(progress) {
+          staged.progress = JSON.parse(JSON.stringify(progress))
         },
         signal: new AbortController().signal,
         ...changed,

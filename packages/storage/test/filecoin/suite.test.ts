@@ -1,12 +1,8 @@
-// With TEST_FILECOIN, in the format of the setting FILECOIN, the suite also runs on that provider. The objects stay
-// there, and are paid for until they are removed.
-
-import { SettingsReader } from '@svc/service/program/config'
-import { PROVIDER_SETTINGS } from '../../src/drivers.ts'
 import { openFilecoin } from '../../src/filecoin/open.ts'
-import { readFilecoinSettings } from '../../src/filecoin/settings.ts'
+import type { FilecoinSettings } from '../../src/filecoin/settings.ts'
 import { openDeliveredProvider } from '../delivered-provider.ts'
 import { describeProvider } from '../provider-suite.ts'
+import { describeReal } from '../real-provider.ts'
 import { startTestFilecoin } from './start-filecoin.ts'
 
 const open = async () => {
@@ -15,11 +11,6 @@ const open = async () => {
 }
 describeProvider('the Filecoin driver', open, { isStaged: true })
 
-const { TEST_FILECOIN } = process.env
-if (TEST_FILECOIN) {
-  const openReal = async () => {
-    const settings = readFilecoinSettings(new SettingsReader({ FILECOIN: TEST_FILECOIN }, PROVIDER_SETTINGS))
-    return openDeliveredProvider(await openFilecoin(settings!), async () => {})
-  }
-  describeProvider('Filecoin itself', openReal, { isStaged: true })
-}
+const openReal = async (settings: FilecoinSettings) =>
+  openDeliveredProvider(await openFilecoin(settings), async () => {})
+describeReal('filecoin', openReal, { isStaged: true })

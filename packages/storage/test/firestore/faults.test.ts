@@ -1,4 +1,4 @@
-// The emulator accepts any credentials, so these tests use the answers that Firestore gives to wrong ones.
+// The emulator accepts any credentials, so these tests use Firestore's own answers to wrong ones.
 
 import { randomBytes } from 'node:crypto'
 import { status } from '@grpc/grpc-js'

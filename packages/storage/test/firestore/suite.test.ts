@@ -1,14 +1,9 @@
-// With TEST_FIRESTORE, in the format of the setting FIRESTORE, the suite also runs on that database, with objects of up
-// to 128 MiB. Give it a separate collection, such as `svc-test`: the documents there may be deleted.
-
 import { startFirestoreServer } from '@svc/devnet/providers/firestore/start'
-import { SettingsReader } from '@svc/service/program/config'
 import { expect } from 'vitest'
-import { PROVIDER_SETTINGS } from '../../src/drivers.ts'
 import { openFirestore } from '../../src/firestore/open.ts'
-import { readFirestoreSettings } from '../../src/firestore/settings.ts'
 import { describeProvider } from '../provider-suite.ts'
-import { settingsFor } from './start-firestore.ts'
+import { describeReal } from '../real-provider.ts'
+import { MIB, settingsFor } from './start-firestore.ts'
 
 describeProvider('the Firestore driver', async () => {
   const server = await startFirestoreServer()
@@ -26,11 +21,7 @@ describeProvider('the Firestore driver', async () => {
   }
 })
 
-const { TEST_FIRESTORE } = process.env
-if (TEST_FIRESTORE) {
-  describeProvider('Firestore itself', async () => {
-    const settings = readFirestoreSettings(new SettingsReader({ FIRESTORE: TEST_FIRESTORE }, PROVIDER_SETTINGS))
-    const provider = await openFirestore(settings!)
-    return { provider, close: provider.close }
-  })
-}
+describeReal('firestore', async (settings, collection) => {
+  const provider = await openFirestore({ ...settings, collection, maxObjectBytes: 128 * MIB })
+  return { provider, close: provider.close }
+})

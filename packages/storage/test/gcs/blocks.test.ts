@@ -10,7 +10,7 @@ const MIB = 1024 * 1024
 async function takeAll(blocks: Blocks): Promise<Buffer[][]> {
   const chunks: Buffer[][] = []
   for (let isLast = false; !isLast; ) {
-    const chunk = await blocks.take(1)
+    const chunk = await blocks.next(1)
     chunks.push(chunk.blocks.map((block) => Buffer.from(block)))
     isLast = chunk.isLast
   }
@@ -41,16 +41,16 @@ it('T-11 a block reader reads only a few blocks ahead from a fast source', async
     },
   })
   const blocks = readBlocks(source, null, 2 ** 40)
-  await blocks.take(1)
+  await blocks.next(1)
   for (let turn = 0; turn < 1000; turn++) await setImmediate()
   expect(given).toBeLessThanOrEqual(9 * MIB)
-  const { blocks: next } = await blocks.take(1)
+  const { blocks: next } = await blocks.next(1)
   expect(next.length * BLOCK_BYTES).toBeLessThanOrEqual(5 * MIB)
   blocks.release()
 })
 
 it('T-11 a block reader allocates no more memory than the size of a small object', async () => {
-  const [block] = (await readBlocks(streamOf(Buffer.alloc(10)), 10, 2 ** 40).take(4)).blocks
+  const [block] = (await readBlocks(streamOf(Buffer.alloc(10)), 10, 2 ** 40).next(4)).blocks
   expect(block!.buffer.byteLength).toBe(10)
 })
 
@@ -58,11 +58,11 @@ it('a block reader returns the blocks of a slow source one by one', async () => 
   const source = new Readable({ read() {} })
   const blocks = readBlocks(source, null, 2 ** 40)
   source.push(Buffer.alloc(BLOCK_BYTES + 1))
-  expect(await blocks.take(1)).toMatchObject({ blocks: { length: 1 }, isLast: false })
+  expect(await blocks.next(1)).toMatchObject({ blocks: { length: 1 }, isLast: false })
   source.push(Buffer.alloc(BLOCK_BYTES))
-  expect(await blocks.take(1)).toMatchObject({ blocks: { length: 1 }, isLast: false })
+  expect(await blocks.next(1)).toMatchObject({ blocks: { length: 1 }, isLast: false })
   source.push(null)
-  expect(await blocks.take(1)).toMatchObject({ blocks: [{ length: 1 }], isLast: true })
+  expect(await blocks.next(1)).toMatchObject({ blocks: [{ length: 1 }], isLast: true })
 })
 
 it('a block reader fails at the first byte beyond the declared size', async () => {
@@ -76,7 +76,7 @@ it('a block reader fails at the first byte beyond the declared size', async () =
 it('a released block reader leaves the rest of the source to its owner', async () => {
   const source = streamOf(Buffer.alloc(20 * MIB))
   const blocks = readBlocks(source, null, 2 ** 40)
-  await blocks.take(1)
+  await blocks.next(1)
   blocks.release()
   await setImmediate()
   expect([source.isPaused(), source.destroyed]).toEqual([true, false])

@@ -91,7 +91,7 @@ const BUSY = `
   })`
 
 it('the Google Cloud Storage driver times out when no connection is made', { tags: ['nightly'] }, async () => {
-  const [port] = await startProcess(process.execPath, { args: ['-e', BUSY] }).said(/^\d+$/)
+  const [port] = await startProcess(process.execPath, { args: ['-e', BUSY] }).waitForLine(/^\d+$/)
   const sockets = Array.from({ length: 8 }, () => connect(Number(port), '127.0.0.1').on('error', () => {}))
   onTestFinished(() => sockets.forEach((socket) => void socket.destroy()))
   const provider = await gcs.open({ endpoint: `http://127.0.0.1:${port}` }, { connectMs: 1500, attempts: 1 })

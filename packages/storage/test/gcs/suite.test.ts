@@ -1,12 +1,7 @@
-// With TEST_GCS, in the format of the setting GCS, the suite also runs on that bucket. Give it a prefix, such as
-// `svc-test/`: the objects there may be deleted.
-
-import { SettingsReader } from '@svc/service/program/config'
 import { expect } from 'vitest'
-import { PROVIDER_SETTINGS } from '../../src/drivers.ts'
 import { openGcs } from '../../src/gcs/open.ts'
-import { readGcsSettings } from '../../src/gcs/settings.ts'
 import { describeProvider } from '../provider-suite.ts'
+import { describeReal } from '../real-provider.ts'
 import { startTestGcs } from './start-gcs.ts'
 
 describeProvider('the Google Cloud Storage driver', async () => {
@@ -20,10 +15,7 @@ describeProvider('the Google Cloud Storage driver', async () => {
   }
 })
 
-const { TEST_GCS } = process.env
-if (TEST_GCS) {
-  describeProvider('Google Cloud Storage itself', async () => {
-    const settings = readGcsSettings(new SettingsReader({ GCS: TEST_GCS }, PROVIDER_SETTINGS))
-    return { provider: await openGcs(settings!), close: async () => {} }
-  })
-}
+describeReal('gcs', async (settings, place) => ({
+  provider: await openGcs({ ...settings, prefix: `${settings.prefix}${place}/`, redirect: 'off' }),
+  close: async () => {},
+}))

@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto'
 import { startMongodbServer } from '@svc/devnet/providers/mongodb/start'
 import { MongoClient } from 'mongodb'
 import { expect } from 'vitest'
 import { openMongodb } from '../../src/mongodb/open.ts'
 import { describeProvider } from '../provider-suite.ts'
+import { describeReal } from '../real-provider.ts'
 import { CREDENTIALS } from './start-mongodb.ts'
 
 describeProvider('the MongoDB driver', async () => {
@@ -21,21 +21,15 @@ describeProvider('the MongoDB driver', async () => {
   }
 })
 
-// With TEST_MONGODB_URL the suite also runs on that server, with a user that may read and write in
-// TEST_MONGODB_DATABASE (svc_test by default). The bucket is new and is dropped.
-const { TEST_MONGODB_URL: url, TEST_MONGODB_DATABASE: database = 'svc_test' } = process.env
-if (url) {
-  describeProvider('the MongoDB driver on a real server', async () => {
-    const bucket = `test-${randomUUID()}`
-    const provider = await openMongodb({ url, database, bucket })
-    return {
-      provider,
-      async close() {
-        await provider.close()
-        const client = new MongoClient(url)
-        for (const part of ['files', 'chunks']) await client.db(database).dropCollection(`${bucket}.${part}`)
-        await client.close()
-      },
-    }
-  })
-}
+describeReal('mongodb', async ({ url, database }, bucket) => {
+  const provider = await openMongodb({ url, database, bucket })
+  return {
+    provider,
+    async close() {
+      await provider.close()
+      const client = new MongoClient(url)
+      for (const part of ['files', 'chunks']) await client.db(database).dropCollection(`${bucket}.${part}`)
+      await client.close()
+    },
+  }
+})

@@ -92,6 +92,17 @@ describe('a Storj upload in parts', () => {
     expect(storj.server.uploads().map(({ key }) => key.slice(-32))).toEqual([other])
   })
 
+  it('SESS-05 is lost when the store fails and has no such upload any more, as Ceph does', async () => {
+    const { server, provider } = await openTestBucket()
+    const [id, part] = [newId(), { index: 0, size: 10, isLast: true, maxBytes: 10 }]
+    const upload = { id, ref: await provider.parts.begin(id, ABOUT), contentType: 'a/b' }
+    const ref = (await provider.parts.write(upload, part, streamOf(randomBytes(10))))!
+    server.fail({ at: /^POST .*uploadId/, fault: { status: 500, code: 'InternalError' } })
+    await expect(provider.parts.complete(upload, [{ ...part, ref }])).rejects.toMatchObject(UNAVAILABLE)
+    await provider.remove({ id, ref: null })
+    expect(await provider.parts.complete(upload, [{ ...part, ref }])).toBeNull()
+  })
+
   it('T-139 is not complete when the answer begins as a success and contains an error', async () => {
     const { server, provider } = await openTestBucket()
     const [id, part] = [newId(), { index: 0, size: 10, isLast: true, maxBytes: 10 }]

@@ -49,7 +49,7 @@ describe('an answer of S3', () => {
     [400, 'InvalidPart', 'unavailable'],
     [503, 'SlowDown', 'unavailable'],
     [500, '', 'unavailable'],
-  ])('with status %i and code %s means that the store is %s', (status, code, reason) => {
+  ])('means, with status %i and code %s, that the store is %s', (status, code, reason) => {
     expect(answerError('Storj', 'GET', { status, text: `<Code>${code}</Code>` }).reason).toBe(reason)
   })
 })

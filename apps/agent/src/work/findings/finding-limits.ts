@@ -1,5 +1,5 @@
-// A run may find any number of things. The first of each kind become entries of the log; one more entry counts the
-// rest.
+// A run may have any number of findings. The first of each kind become entries of the log; one additional entry counts
+// the others.
 
 import { FINDING_KINDS, type FindingKind } from '@svc/api/agent/delegations'
 import type { NewFinding } from './add-findings.ts'

@@ -60,11 +60,11 @@ export async function setFinished(
   await tx.updateTable('runs').set(end).where('run_id', '=', run_id).execute()
 }
 
-/** Deletes finished runs except the newest `kept`. */
-export async function deleteOldRuns(tx: Tx, delegationId: string, task: Task, kept: number): Promise<void> {
+/** Deletes finished runs except the newest ones. */
+export async function deleteOldRuns(tx: Tx, delegationId: string, task: Task, remaining: number): Promise<void> {
   const last = await runsOf(tx, delegationId)
     .where('task', '=', task)
-    .offset(kept - 1)
+    .offset(remaining - 1)
     .limit(1)
     .executeTakeFirst()
   if (!last) return
@@ -93,7 +93,7 @@ export function findSubscribed(db: Db, delegationId: string): Promise<Subscribed
   return withSubscription(db, delegationId).executeTakeFirstOrThrow()
 }
 
-/** The same, locked until the end of the transaction. */
+/** Like `findSubscribed`, locked until the end of the transaction. */
 export function lockSubscribed(tx: Tx, delegationId: string): Promise<SubscribedDelegation> {
   return withSubscription(tx, delegationId).forUpdate('delegations').executeTakeFirstOrThrow()
 }

@@ -39,7 +39,7 @@ afterAll(() => server.stop())
 beforeEach(() => {
   received = []
   posting = {}
-  server.asked.length = 0
+  server.requests.length = 0
   answer = (_request, response) => response.writeHead(204).end()
 })
 
@@ -109,7 +109,7 @@ describe('a webhook', () => {
     expect(new Set(received.map(({ body }) => body)).size).toBe(1)
     const secret = await secretOf(delegation)
     expect(received.every((webhook) => isGenuine(webhook, secret))).toBe(true)
-    expect(new Set(server.asked)).toEqual(new Set(['files.example.test/report.pdf']))
+    expect(new Set(server.requests)).toEqual(new Set(['files.example.test/report.pdf']))
     expect((await deliveriesOf(delegation))[0]).toMatchObject({ delivered_at: expect.any(Number), error: null })
     expect(await deliveries()).toEqual({ delivered: 1, undelivered: 0, last_error: null })
   })
@@ -201,7 +201,7 @@ describe('many concurrent webhooks', () => {
     expect(sums).toMatchObject({ undelivered: 0, last_error: null })
   })
 
-  it('T-10 of one subscriber leave workers for other subscribers', async () => {
+  it('T-10 leave workers for other subscribers when they all belong to one', async () => {
     const delegation = await addWithWebhook()
     const other = await addWithWebhook()
     const { promise: hung, resolve: hangUp } = Promise.withResolvers<void>()

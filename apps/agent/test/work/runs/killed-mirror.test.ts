@@ -18,12 +18,12 @@ afterAll(() => server.stop())
 
 const NAMES = ['a', 'b', 'c']
 const sources = NAMES.map((name) => ({ url: `https://files.example.test/${name}`, filename: `mirror/${name}` }))
-const asked = () => server.asked.splice(0).map((address) => address.at(-1))
+const asked = () => server.requests.splice(0).map((address) => address.at(-1))
 
 /** Another process works until the request for a file stalls, on its way there or back, and is then killed. */
 async function killAt(filename: string, stall: 'request' | 'answer'): Promise<void> {
   const { proxy, context } = stack
-  const isFetched = () => server.asked.some((address) => filename.endsWith(address.at(-1)!))
+  const isFetched = () => server.requests.some((address) => filename.endsWith(address.at(-1)!))
   let isStuck = false
   proxy.always(new RegExp(filename), () => {
     isStuck = true

@@ -15,7 +15,7 @@ import {
 } from '@svc/sdk/errors'
 import { printable } from '@svc/verifier/untrusted'
 import { PaymentRequired, Refusal } from '../errors.ts'
-import { AGAIN, CODES_HERE } from './topics.ts'
+import { AGAIN, SERVER_CODES } from './topics.ts'
 
 interface ErrorReport {
   code: string
@@ -53,18 +53,18 @@ function sentence(text: string): string {
 
 export function describeError(error: unknown): ErrorReport {
   if (error instanceof Refusal)
-    return { code: error.code, message: error.message, hint: error.hint ?? CODES_HERE[error.code].next }
+    return { code: error.code, message: error.message, hint: error.hint ?? SERVER_CODES[error.code].next }
   if (error instanceof PaymentError) return aboutPayment(error)
   if (error instanceof GatewayError) return aboutGateway(error)
   if (error instanceof NoAnswer) return { code: 'no_answer', message: error.message, hint: noAnswerHint(error) }
   if (error instanceof NotSubscribed)
-    return { code: 'not_subscribed', message: error.message, hint: CODES_HERE.not_subscribed.next }
+    return { code: 'not_subscribed', message: error.message, hint: SERVER_CODES.not_subscribed.next }
   if (error instanceof NameTaken) return { code: 'PRECONDITION_FAILED', message: error.message, hint: null }
   if (error instanceof UntrueAnswer || error instanceof BytesDiffer)
-    return { code: 'untrue_answer', message: error.message, hint: CODES_HERE.untrue_answer.next }
+    return { code: 'untrue_answer', message: error.message, hint: SERVER_CODES.untrue_answer.next }
   if ((error as Error).name === 'AbortError') return { code: 'cancelled', message: 'it was cancelled', hint: AGAIN }
   if (error instanceof RangeError)
-    return { code: 'bad_arguments', message: error.message, hint: CODES_HERE.bad_arguments.next }
+    return { code: 'bad_arguments', message: error.message, hint: SERVER_CODES.bad_arguments.next }
   return {
     code: 'unexpected',
     message: 'an unexpected error occurred on this server; its log has the details',

@@ -4,7 +4,7 @@ import { ERROR_STATUS, type ErrorCode } from '@svc/api/errors'
 import Type from 'typebox'
 import { READS, STRICT, tool } from '../tools/tool.ts'
 import { FACT_MEANINGS, FACT_VALUES, RECEIPT_FACT_MEANINGS } from './facts.ts'
-import { CODES_HERE, TOPICS } from './topics.ts'
+import { SERVER_CODES, TOPICS } from './topics.ts'
 
 const Explanation = Type.Object({
   about: Type.String(),
@@ -48,14 +48,14 @@ function find(about: string) {
   if (topic) return { kind: 'topic', means: topic, next: null } as const
   const fact = entryOf(ALL_FACTS, word)
   if (fact) return { kind: 'fact', means: `${fact} ${FACT_VALUES}`, next: null } as const
-  const here = entryOf(CODES_HERE, word)
+  const here = entryOf(SERVER_CODES, word)
   if (here) return { kind: 'code', ...here } as const
   const codes = Object.keys(ERROR_GUIDE) as ErrorCode[]
   const code = codes.find((name) => name.toLowerCase() === word)
   if (!code)
     return {
       kind: 'unknown',
-      means: `This word is not known. Words: ${namesIn(TOPICS)}. Facts: ${namesIn(ALL_FACTS)}. Codes of this server: ${namesIn(CODES_HERE)}.`,
+      means: `This word is not known. Words: ${namesIn(TOPICS)}. Facts: ${namesIn(ALL_FACTS)}. Codes of this server: ${namesIn(SERVER_CODES)}.`,
       next: null,
     } as const
   const { cause, next } = ERROR_GUIDE[code]

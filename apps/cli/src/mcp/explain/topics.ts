@@ -15,7 +15,7 @@ export const TOPICS: Record<string, string> = {
     '(rcpt_…) names the locker in every tool.',
   locker:
     'The storage that a receipt pays for. The key that paid owns it; operators that the owner names may read and write. ' +
-    'Anyone who knows the receipt id and the filename can read a file.',
+    'Anyone who knows the receipt id and the filename can read a file while the public link is open.',
   statement:
     'What the gateway signs about a locker: the Merkle root over names, sizes and hashes of all files. Each names the ' +
     'previous one, so that none can be changed or left out unnoticed. `attest` makes one.',
@@ -25,7 +25,7 @@ export const TOPICS: Record<string, string> = {
     'independently of the gateway.',
   bundle:
     'A file with everything needed to check a statement offline: list of files, signature, keys, anchor. `verify` reads ' +
-    'it. It names the receipt, so anyone who has it can open every file through the public link. A redacted bundle ' +
+    'it. It names the receipt, so anyone who has it can open every file while the public link is open. A redacted bundle ' +
     '(GET /v1/storage/redacted-bundle) proves chosen files, or all without their names, and opens nothing. For cosign and other verifiers of Sigstore, ' +
     'the tool `bundle` makes one.',
   policy:
@@ -46,7 +46,7 @@ export const TOPICS: Record<string, string> = {
     'A locker that the agent service works on: it reads files back and compares them, keeps copies of web addresses, ' +
     'and writes its findings into a signed log. It has a separate key for each locker, which may read, write and list.',
   link:
-    'The result of `get_link`: a temporary URL, which works for a day and reveals neither locker nor file. With `public`, ' +
+    'The result of `get_link`: a temporary URL, which opens one file for a day and does not name the receipt. With `public`, ' +
     `also the public address of the file, which does not expire. ${PUBLIC_LINK_OPENS} \`public_link\` rotates or closes it.`,
 }
 
@@ -54,7 +54,7 @@ export const TOPICS: Record<string, string> = {
 export const AGAIN = 'it is safe to repeat the same call with the same arguments: nothing is paid twice'
 
 /** No advice leads to a payment that was not begun: a model can spend money. */
-export const CODES_HERE = {
+export const SERVER_CODES = {
   not_paid: {
     means: 'The purchase failed before any money moved.',
     next: 'read why, and tell the user; the same call with the same intent tries again',
@@ -126,4 +126,4 @@ export const CODES_HERE = {
 } as const satisfies Record<string, { means: string; next: string }>
 
 /** The codes of errors that this server finds itself. */
-export type CodeHere = keyof typeof CODES_HERE
+export type ServerCode = keyof typeof SERVER_CODES

@@ -39,7 +39,7 @@ export interface Spending {
   check(purchase: Purchase, leg: PaymentLeg): Promise<void>
   /** Counts a payment and its network fee, or throws if they would exceed a limit. */
   count(purchase: Purchase, payment: NextPayment): Promise<void>
-  /** Stops counting the newest payment, unless it was signed: then the chain decides. */
+  /** Stops counting the newest payment if it was not signed. If it was, the chain decides. */
   uncount(purchase: Purchase, signed: readonly SignedPayment[]): Promise<void>
   /** The payments of a day (`2026-11-15`) that moved money, or may have. */
   on(day: string): Promise<Spent[]>
@@ -64,7 +64,7 @@ export function createSpending({ journal, address, limits, today, outcomeOf }: S
     }
   }
 
-  async function costBeside(others: readonly Spent[], leg: PaymentLeg, fee: NetworkFee | null): Promise<bigint> {
+  async function costWith(others: readonly Spent[], leg: PaymentLeg, fee: NetworkFee | null): Promise<bigint> {
     const cost = requireWithin(leg, fee, limits)
     const before = (await counted(others)).reduce((sum, { micro_usd }) => sum + BigInt(micro_usd), 0n)
     if (before + cost > limits.perDay) throw overDay(before, cost, limits.perDay)
@@ -88,13 +88,13 @@ export function createSpending({ journal, address, limits, today, outcomeOf }: S
     on,
     async check(purchase, leg) {
       const spent = (await entryOf(today()).read()) ?? []
-      await costBeside(spent.filter(isBeside(purchase)), leg, null)
+      await costWith(spent.filter(isOtherPayment(purchase)), leg, null)
     },
     count: ({ seller, intent }, { leg, fee, replaced, signed }) =>
       change(async (spent) => {
-        const isOther = isBeside({ seller, intent })
+        const isOther = isOtherPayment({ seller, intent })
         const others = replaced ? spent.filter(isOther) : supersede(spent, { seller, intent }, signed)
-        let cost = await costBeside(others, leg, fee)
+        let cost = await costWith(others, leg, fee)
         const ofReplaced = BigInt((replaced && spent.find((one) => !isOther(one))?.micro_usd) ?? 0)
         // Either of the two may land.
         if (ofReplaced > cost) cost = ofReplaced
@@ -104,17 +104,17 @@ export function createSpending({ journal, address, limits, today, outcomeOf }: S
   }
 }
 
-/** Everything but the newest payment of a purchase. */
-function isBeside(purchase: Purchase) {
+/** Matches every payment except the newest one of this purchase. */
+function isOtherPayment(purchase: Purchase) {
   return ({ intent, seller, superseded }: Spent) =>
     superseded !== undefined || intent !== purchase.intent || seller !== purchase.seller
 }
 
-/** Records the payments that the newest entry of a purchase covers; without any, it was never signed and is dropped. */
+/** Records the payments that the newest entry of a purchase covers. An entry without any was never signed: drops it. */
 function supersede(spent: readonly Spent[], purchase: Purchase, signed: readonly SignedPayment[]): Spent[] {
   const known = new Set(spent.flatMap(({ superseded = [] }) => superseded.map(({ tx }) => tx)))
   const superseded = signed.filter(({ tx }) => !known.has(tx) && known.add(tx))
-  const isOther = isBeside(purchase)
+  const isOther = isOtherPayment(purchase)
   return spent.flatMap((one) => {
     if (isOther(one)) return [one]
     return superseded.length > 0 ? [{ ...one, superseded }] : []

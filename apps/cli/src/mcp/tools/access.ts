@@ -13,7 +13,7 @@ export const revokeUrls = tool({
   name: 'revoke_urls',
   title: 'Revoke all URLs of a locker',
   description:
-    'Ends every temporary URL and upload session of a locker at once, for example after a leak. Files, operators and ' +
+    'Ends every temporary link and upload session of a locker at once, for example after a leak. Files, operators and ' +
     'the public link stay.',
   annotations: { ...CHANGES, idempotentHint: true },
   input: Type.Object({ receipt_id: ReceiptId }, STRICT),

@@ -68,6 +68,6 @@ function listText(lockers: Static<typeof Lockers>['lockers'], hasMore: boolean):
   const closed =
     unopened === 0
       ? ''
-      : ` ${unopened} of them ${unopened === 1 ? 'is' : 'are'} paid for but not opened yet: the user opens a locker with \`svc provision RECEIPT\`; \`purchase_status\` tells how to continue a purchase of this server.`
+      : ` ${unopened} of them ${unopened === 1 ? 'is' : 'are'} paid for but not opened yet: the user opens a locker with \`svc provision RECEIPT\`; \`purchase_status\` shows how to continue a purchase of this server.`
   return `${counted(lockers.length, 'locker')}; ${more}.${closed}`
 }

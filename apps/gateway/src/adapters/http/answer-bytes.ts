@@ -17,7 +17,7 @@ export interface FoundBytes extends CurrentBytes, ObjectFacts {
   locker: Locker
 }
 
-/** An object of another length than the recorded one counts as lost. */
+/** An object whose length differs from the recorded one counts as lost. */
 export async function findBytes(context: Context, locker: Locker, entry: FileRow): Promise<FoundBytes> {
   const current = await currentBytes(context, locker, entry)
   const found = current && (await statObject(context, locker, current.key))
@@ -41,8 +41,8 @@ export async function answerBytes(
   about: About,
 ): Promise<Bytes> {
   // A HEAD is about the whole file (RFC 9110, 14.2).
-  const asked = wire.method === 'HEAD' ? { ...wire.headers, range: undefined } : wire.headers
-  const { status, headers, range } = selectBytes(bytes.size, asked, about)
+  const requested = wire.method === 'HEAD' ? { ...wire.headers, range: undefined } : wire.headers
+  const { status, headers, range } = selectBytes(bytes.size, requested, about)
   if (status === 304 || wire.method === 'HEAD') return new Bytes(status, headers, null)
   const answer = new Bytes(status, headers, await openBytes(context, bytes, range))
   const { egress } = context
@@ -97,7 +97,7 @@ export async function openBytes({ providers }: Context, { locker, file, key }: F
 
 function notSatisfiable(size: number): ServiceError {
   return new ServiceError('RANGE_NOT_SATISFIABLE', `the file has ${size} bytes`, {
-    hint: 'ask for a range that begins within the file',
+    hint: 'request a range that begins within the file',
     headers: { 'content-range': `bytes */${size}` },
   })
 }

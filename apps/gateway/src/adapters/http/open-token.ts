@@ -30,7 +30,7 @@ export type OpenToken = (token: string, method: string) => Promise<OpenedFile>
 const CACHED = 1000
 
 /**
- * Checks signature, method and expiry before it reads the database. The locker's row tells whether access was revoked.
+ * Checks signature, method and expiry before it reads the database. The locker's row shows whether access was revoked.
  */
 export function createTokenOpener(context: Context): OpenToken {
   const key = ed25519PublicKey(context.signers.shortUrl.publicKey) as Ed25519Verifier

@@ -23,9 +23,9 @@ export function checkConditions(headers: IncomingHttpHeaders, now: Validators): 
 }
 
 /**
- * Whether the gateway must answer the request itself. Conditions with our tags fail at a provider, which has its own
- * tags and times, or could mix two files. A client that resumes a download from a provider sends the provider's tag in
- * `If-Range` and is redirected again.
+ * Whether the gateway must answer the request itself. A provider has its own tags and times: conditions with our tags
+ * would fail there, or the client could mix two files. A client that resumes a download from a provider sends the
+ * provider's tag in `If-Range` and is redirected again.
  */
 export function needsOurTags(headers: IncomingHttpHeaders): boolean {
   const { 'if-match': match, 'if-unmodified-since': unmodifiedSince, 'if-range': range } = headers

@@ -69,7 +69,7 @@ export async function findBuckets(context: Context, presented: S3Credential): Pr
 export async function openBucket(context: Context, presented: S3Credential, bucket: string): Promise<S3Caller> {
   const locker =
     'wallet' in presented ? await findOwned(context, presented, bucket) : await context.findLocker(presented.lockerId)
-  if (!locker) throw 'wallet' in presented ? otherBucket(OF_WALLET) : accessEnded()
+  if (!locker) throw 'wallet' in presented ? otherBucket() : accessEnded()
   const credential = 'wallet' in presented ? scopeIn(presented, locker) : presented
   if (!isGranted(locker, credential.grant)) throw accessEnded()
   if ('wallet' in presented) requireShortLink(locker, newLife(presented, locker))
@@ -104,7 +104,7 @@ export function requireAllowed(
   { bucket, key, signed }: S3Request,
   needs: 'read' | 'write',
 ): void {
-  if (!('wallet' in presented) && bucket !== presented.lockerId) throw otherBucket(OF_LOCKER)
+  if (!('wallet' in presented) && bucket !== presented.lockerId) throw onlyBucket(presented.lockerId)
   if (key !== '') requireWithinPrefix(credential, key)
   if (needs === 'write' && credential.access !== 'write') {
     throw s3Error('AccessDenied', 'this access key may only read', 'create a key with write access')
@@ -114,12 +114,18 @@ export function requireAllowed(
   requireShortLink(locker, signed.authorization.expiresIn)
 }
 
-const OF_LOCKER = 'a key opens only the locker that it was created for; lockers are bought, not created'
+const OF_LOCKER =
+  'a key opens only the locker that it was created for, by id; a key for all lockers opens each by name, too; lockers are bought, not created'
 const OF_WALLET =
   'a wallet key opens the lockers of its wallet by id, and by name if the name is unique and a valid bucket name; lockers are bought, not created: svc buy --name NAME'
 
-function otherBucket(hint: string): S3Error {
-  return s3Error('AccessDenied', 'this access key opens another bucket', hint)
+/** The message names the bucket, because most clients do not print the hint. */
+function onlyBucket(lockerId: string): S3Error {
+  return s3Error('AccessDenied', `this access key opens only ${lockerId}`, OF_LOCKER)
+}
+
+function otherBucket(): S3Error {
+  return s3Error('AccessDenied', 'this access key opens another bucket', OF_WALLET)
 }
 
 /** Call for every key that an operation reads or writes besides the key of the path. */

@@ -22,16 +22,16 @@ export function etagOf(file: Tagged): string {
 }
 
 /** Stored among the headers of an object, because these are replaced with its bytes. It is never sent as a header. */
-export const KEPT_MD5 = 'content-md5'
+export const MD5_KEY = 'content-md5'
 
 /** Base64. */
 export function md5Of({ metadata }: Pick<FileRow, 'metadata'>): string | undefined {
-  return metadata?.includes(KEPT_MD5) ? JSON.parse(metadata)[KEPT_MD5] : undefined
+  return metadata?.includes(MD5_KEY) ? JSON.parse(metadata)[MD5_KEY] : undefined
 }
 
 /** `md5`: the verified MD5 of the request, or of an object with the same bytes. */
 export function withMd5(metadata: string | null, md5: string | undefined): string | null {
-  return md5 === undefined ? metadata : canonicalJson({ ...JSON.parse(metadata ?? '{}'), [KEPT_MD5]: md5 })
+  return md5 === undefined ? metadata : canonicalJson({ ...JSON.parse(metadata ?? '{}'), [MD5_KEY]: md5 })
 }
 
 /** `digest`: the value of the part's row. */

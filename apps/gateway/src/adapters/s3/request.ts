@@ -30,7 +30,7 @@ export function isS3Target(target: string, host: string | undefined, ownHost: st
   return OWN_PATH.test(target) || (ownHost !== null && bucketOfHost(host, ownHost) !== null)
 }
 
-export function readPlace(
+export function readS3Target(
   { target, headers }: Pick<WireRequest, 'target' | 'headers'>,
   ownHost: string | null,
 ): S3Bucket {
@@ -66,7 +66,9 @@ function decoded(text: string): string {
 const FRAMING = 1 / 16
 const MIN_FRAMING = 65_536
 
-/** Opens the body lazily: nothing is read, and no 100 Continue is sent, before its bytes are read. */
+/**
+ * Opens the body lazily: until the caller reads it, nothing is read from the connection and no 100 Continue is sent.
+ */
 export function openBody({ wire, signed }: S3Request, maxBytes: number): Payload {
   const isFramed = signed.authorization.payload.kind === 'chunked'
   const maxWireBytes = isFramed ? maxBytes + MIN_FRAMING + Math.floor(maxBytes * FRAMING) : maxBytes
@@ -78,7 +80,7 @@ export function openBody({ wire, signed }: S3Request, maxBytes: number): Payload
   throw s3Error('EntityTooLarge', `the body of this request is limited to ${maxBytes} bytes`)
 }
 
-/** Reads a short body whole, verified against its signature. */
+/** Reads a short body into memory and verifies it against its signature. */
 export async function readSmallBody(request: S3Request, maxBytes: number): Promise<Buffer> {
   const pieces: Buffer[] = []
   for await (const piece of openBody(request, maxBytes).bytes) pieces.push(piece)

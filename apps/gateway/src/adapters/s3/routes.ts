@@ -12,7 +12,7 @@ import { authenticate, findBuckets, openBucket, requireAllowed } from './caller.
 import type { S3Credential } from './credentials/find-credential.ts'
 import { findServiceVerb, findVerb } from './dispatch.ts'
 import { asS3Error, errorAnswer, idHeaders } from './errors.ts'
-import { isS3Target, readPlace, type S3Request } from './request.ts'
+import { isS3Target, readS3Target, type S3Request } from './request.ts'
 
 const ROUTE = '/s3'
 const METHODS = ['GET', 'HEAD', 'PUT', 'POST', 'DELETE']
@@ -29,9 +29,9 @@ export function s3Routes(service: Service, context: Context): void {
   async function handle(request: HttpRequest): Promise<void> {
     let route = ROUTE
     try {
-      const place = readPlace(request, host)
+      const s3Target = readS3Target(request, host)
       const { signed, credential } = await authenticate(context, request)
-      const s3Request = { ...place, wire: request, signed }
+      const s3Request = { ...s3Target, wire: request, signed }
       const asked = await findOperation(context, s3Request, credential)
       route = asked.route
       const bytes = await asked.answer()

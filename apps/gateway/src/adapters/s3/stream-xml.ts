@@ -1,5 +1,5 @@
-// A response that may take minutes. Clients and proxies close a connection that is silent for about a minute. After a
-// while the response therefore begins with white space, and its body reports success or failure, as in S3.
+// A response that may take minutes. Clients and proxies close a connection that is silent for about a minute. A slow
+// response therefore begins with white space, and its body reports success or failure, as in S3.
 
 import { Readable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
@@ -12,7 +12,7 @@ import { asS3Error } from './errors.ts'
 type XmlValue = Parameters<typeof writeXml>[1]
 
 const SILENT_MS = 10_000
-const LATER = Symbol('later')
+const PENDING = Symbol('later')
 
 export async function streamXmlWithKeepAlive(
   context: Pick<Context, 'log'>,
@@ -21,7 +21,7 @@ export async function streamXmlWithKeepAlive(
   silentMs = SILENT_MS,
 ): Promise<Bytes> {
   const first = await settledWithin(working, silentMs)
-  if (first !== LATER) return xmlAnswer(200, root, first)
+  if (first !== PENDING) return xmlAnswer(200, root, first)
   return new Bytes(200, { 'content-type': XML_TYPE }, Readable.from(pieces(context, root, working, silentMs)))
 }
 
@@ -35,7 +35,7 @@ async function* pieces(
   try {
     for (;;) {
       const value = await settledWithin(working, silentMs)
-      if (value !== LATER) return yield withoutDeclaration(writeXml(root, value))
+      if (value !== PENDING) return yield withoutDeclaration(writeXml(root, value))
       yield ' '
     }
   } catch (error) {
@@ -52,12 +52,12 @@ async function* pieces(
 
 const withoutDeclaration = (xml: string) => xml.slice(xml.indexOf('\n') + 1)
 
-async function settledWithin<Value>(working: Promise<Value>, ms: number): Promise<Value | typeof LATER> {
-  const over = new AbortController()
-  const late = setTimeout(ms, LATER, { signal: over.signal }).catch(() => LATER)
+async function settledWithin<Value>(working: Promise<Value>, ms: number): Promise<Value | typeof PENDING> {
+  const settled = new AbortController()
+  const timeout = setTimeout(ms, PENDING, { signal: settled.signal }).catch(() => PENDING)
   try {
-    return await Promise.race([working, late as Promise<typeof LATER>])
+    return await Promise.race([working, timeout as Promise<typeof PENDING>])
   } finally {
-    over.abort()
+    settled.abort()
   }
 }

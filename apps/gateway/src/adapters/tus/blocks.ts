@@ -5,7 +5,7 @@
 import { Readable } from 'node:stream'
 import { bare } from '@svc/protocol/bytes'
 import type { Context } from '../../context.ts'
-import { hashAlong } from '../../files/hash-along.ts'
+import { hashStream } from '../../files/hash-stream.ts'
 import { writeObject } from '../../files/objects.ts'
 import { streamOf } from '../../files/parts/copy-parts.ts'
 import { fileKey, writeInPlace } from '../../files/parts/open-parts.ts'
@@ -63,7 +63,7 @@ export async function writeTail(
 }
 
 function withSha256({ hashThread }: Context, source: AsyncIterable<Buffer>, size: number) {
-  const { bytes, hash, close } = hashAlong(hashThread, source, size)
+  const { bytes, hash, close } = hashStream(hashThread, source, size)
   return { bytes, digest: async () => bare(await hash()), close }
 }
 

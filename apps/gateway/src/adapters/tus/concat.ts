@@ -83,14 +83,14 @@ async function join(
   const block_bytes = partials[0]!.tus.block_bytes
   const row = { session_id, kind: 'final' as const, upload_metadata: metadata, upload_concat: concat, block_bytes }
   await context.database.commit(async (tx) => {
-    const joined = await takeParts(tx, context, caller, ids, made.files[0]!)
+    const joined = await moveAllParts(tx, context, caller, ids, made.files[0]!)
     // A concurrent identical request has already joined them.
     if (joined) await insertUpload(tx, made.session, joined, row)
   })
 }
 
 /** Runs under the locks of all partial uploads. Null when a concurrent identical request has already joined them. */
-async function takeParts(
+async function moveAllParts(
   tx: Tx,
   context: Context,
   { grant }: TusCaller,

@@ -105,6 +105,6 @@ async function insertNew(
   const size = { files: 1, most: MAX_OPEN_UPLOADS }
   const isNew = await beginUpload(context, session, size, (tx) => insertUpload(tx, session, files[0]!, row))
   if (isNew === null) throw tooManyUnfinished(MAX_OPEN_UPLOADS, ENDING)
-  if (!isNew) throw new ServiceError('internal_error', 'a random token was generated twice')
+  if (!isNew) throw new ServiceError('internal_error', 'the same random token was generated twice')
   return token
 }

@@ -22,7 +22,7 @@ export async function headUpload(context: Context, uploadId: string, wire: WireR
   return headersOnly(200, { ...uploadHeaders(upload), ...creationHeaders(upload) })
 }
 
-/** The same as JSON, without interrupting a request in progress. */
+/** The status as JSON. Unlike HEAD, it does not interrupt a request in progress. */
 export async function readUpload(context: Context, uploadId: string): Promise<Answer<TusUpload>> {
   const upload = await requireUpload(context, uploadId)
   const { session, file, tus } = upload

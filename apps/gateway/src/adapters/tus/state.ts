@@ -7,26 +7,26 @@ interface TusState {
   uploadTokens: TokenSealer
   lockUpload: LockUpload
   /** Takes the memory of one block; null when all of it is in use. */
-  takeBuffer: () => (() => void) | null
+  acquireBuffer: () => (() => void) | null
   /** Takes the memory for a block that arrives while the previous one is written. */
-  takeSpareBuffer: () => (() => void) | null
+  acquireSpareBuffer: () => (() => void) | null
 }
 
 declare module '../../context.ts' {
   interface Context extends TusState {}
 }
 
-/** Each has 8 MiB. Further requests write directly to storage and merge the parts there. */
+/** Each has 8 MiB. When all are in use, requests write directly to storage and merge the parts there. */
 const BUFFERS = 12
 /** A separate limit, so that few large uploads do not starve the others. */
 const SPARE_BUFFERS = 4
 
 export function openTus({ signers, randomBytes }: Context): TusState {
-  const takePlaces = places()
+  const acquireSlots = places()
   return {
     uploadTokens: createTokenSealer(signers.shortUrl, 'svc/tus-tokens/v1', randomBytes),
     lockUpload: createUploadLocks(),
-    takeBuffer: () => takePlaces({ key: 'buffers', max: BUFFERS }),
-    takeSpareBuffer: () => takePlaces({ key: 'spare buffers', max: SPARE_BUFFERS }),
+    acquireBuffer: () => acquireSlots({ key: 'buffers', max: BUFFERS }),
+    acquireSpareBuffer: () => acquireSlots({ key: 'spare buffers', max: SPARE_BUFFERS }),
   }
 }

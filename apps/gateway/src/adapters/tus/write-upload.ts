@@ -42,7 +42,7 @@ export async function appendBody(
   const progress = await readProgress(context, upload)
   const { block_bytes } = upload.tus
   const isLong = Number(wire.headers['content-length'] ?? 0) > block_bytes
-  const release = isLong ? context.takeSpareBuffer() : null
+  const release = isLong ? context.acquireSpareBuffer() : null
   const body = bodyStream(wire, left, release ? block_bytes : undefined)
   const stop = () => void body.destroy(interrupted())
   signal.addEventListener('abort', stop)
@@ -78,12 +78,12 @@ async function requireSpace(context: Context, { session, file }: Upload, wire: W
   return left
 }
 
-/** Fills the current block as far as the body reaches. False when no bytes arrived. */
+/** Writes the body to the current block until either ends. False when no bytes arrived. */
 async function writePiece(context: Context, writing: Writing): Promise<boolean> {
   const { upload, pieces, progress } = writing
   const wanted = blockLength(upload, progress) - tailBytes(progress)
   // At the end of the upload this still asks for one more byte, which the limit of the body rejects.
-  const release = context.takeBuffer()
+  const release = context.acquireBuffer()
   if (!release) return streamPiece(context, writing, wanted)
   try {
     const fresh: Buffer[] = []
@@ -188,7 +188,7 @@ export async function recordAt(
 
 const GONE: ErrorCode[] = ['SESSION_CLOSED', 'UPLOAD_TOKEN_INVALID', 'FILE_NOT_FOUND']
 
-/** A body with a checksum must be complete. Any other body is stored as far as it arrived. */
+/** A body with a checksum must be complete. Of any other body, the bytes that arrived are stored. */
 function requireCompleteBody(pieces: BodyPieces, checksum: Checksum | null): void {
   const problem = pieces.problem()
   if (problem !== null) throw problem

@@ -3,7 +3,7 @@ import type { ImportReport, Remark } from './import-records.ts'
 export function formatReport({ imported, existing, refused, unverified }: ImportReport, isDryRun: boolean): string {
   const counts = [
     `${imported} ${isDryRun ? 'would be imported' : 'imported'}`,
-    `${existing} there already`,
+    `${existing} already present`,
     `${refused.length} refused`,
   ]
   const total = imported + existing + refused.length

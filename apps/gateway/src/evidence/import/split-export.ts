@@ -44,12 +44,12 @@ async function* splitLines(source: AsyncIterable<Uint8Array>, maxBytes: number):
     let start = 0
     for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, start)) {
       line.add(bytes.subarray(start, end))
-      yield* unlessBlank(line.take(`line ${++number}`))
+      yield* unlessBlank(line.flush(`line ${++number}`))
       start = end + 1
     }
     line.add(bytes.subarray(start))
   }
-  yield* unlessBlank(line.take(`line ${++number}`))
+  yield* unlessBlank(line.flush(`line ${++number}`))
 }
 
 function unlessBlank(piece: Piece): Piece[] {
@@ -100,7 +100,7 @@ async function* splitArray(source: AsyncIterable<Uint8Array>, maxBytes: number):
         entry.add(bytes.subarray(start, i))
         start = i + 1
         isEnded = byte === CLOSE_ARRAY
-        const piece = entry.take(`entry ${++number}`)
+        const piece = entry.flush(`entry ${++number}`)
         const isEmptyArray = isEnded && number === 1 && 'bytes' in piece && isBlank(piece.bytes)
         if (!isEmptyArray) yield piece
       }
@@ -113,7 +113,7 @@ async function* splitArray(source: AsyncIterable<Uint8Array>, maxBytes: number):
 interface RecordBuffer {
   add(bytes: Uint8Array): void
   /** Returns the bytes since the last call. */
-  take(at: string): Piece
+  flush(at: string): Piece
 }
 
 /** Buffers at most `maxBytes`. Of a longer record it only remembers that the record is too long. */
@@ -126,7 +126,7 @@ function createRecordBuffer(maxBytes: number): RecordBuffer {
       if (length > maxBytes) parts = []
       else if (bytes.length > 0) parts.push(bytes)
     },
-    take(at) {
+    flush(at) {
       const isComplete = length <= maxBytes
       const bytes = Buffer.concat(parts)
       parts = []

@@ -40,7 +40,7 @@ export async function takeSnapshotInThread(
   const abort = () => aborted.reject(signal?.reason)
   signal?.addEventListener('abort', abort)
   try {
-    const snapshot = await Promise.race([answerUntilTaken(worker, findAbsent, onProgress), aborted.promise])
+    const snapshot = await Promise.race([answerQueries(worker, findAbsent, onProgress), aborted.promise])
     // The thread only cleans up now. Nothing waits for it, and it may fail.
     worker.on('error', () => {}).unref()
     return snapshot
@@ -52,7 +52,7 @@ export async function takeSnapshotInThread(
   }
 }
 
-async function answerUntilTaken(
+async function answerQueries(
   worker: Worker,
   findAbsent: FindAbsent,
   onProgress: SnapshotProgress['onProgress'],

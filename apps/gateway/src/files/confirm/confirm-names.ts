@@ -68,11 +68,11 @@ export async function confirmNames(
   return { outcomes, reattest }
 }
 
-async function inspectFiles(context: Context, { locker, tellsRecorded }: LockerToConfirm, filenames: string[]) {
+async function inspectFiles(context: Context, { locker, mayReadRecorded }: LockerToConfirm, filenames: string[]) {
   const files = await findFiles(context.database.db, locker.locker_id, filenames)
   const known = new Set(files.map(({ filename }) => filename))
   const missing = filenames.filter((filename) => !known.has(filename))
-  const notFound = tellsRecorded ? fileNotFound : nothingToConfirm
+  const notFound = mayReadRecorded ? fileNotFound : nothingToConfirm
   const decided = new Map<string, Outcome>(missing.map((filename) => [filename, notFound(filename)]))
   const inspections: Inspection[] = []
   const limited = limit(READ_AT_ONCE)
@@ -82,7 +82,7 @@ async function inspectFiles(context: Context, { locker, tellsRecorded }: LockerT
         const found = await inspectFile(context, locker, file)
         if ('verdict' in found) inspections.push(found)
         else
-          decided.set(file.filename, found instanceof ServiceError || tellsRecorded ? found : notFound(file.filename))
+          decided.set(file.filename, found instanceof ServiceError || mayReadRecorded ? found : notFound(file.filename))
       }),
     ),
   )

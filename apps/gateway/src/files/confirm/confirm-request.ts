@@ -47,7 +47,7 @@ export interface LockerToConfirm {
    * Whether the caller may read earlier recordings: a receipt id whose public link was closed or rotated may not
    * (T-49).
    */
-  tellsRecorded: boolean
+  mayReadRecorded: boolean
 }
 
 /** Applies rate limits before the lookup, so that unauthenticated callers cannot make the gateway work (T-10). */
@@ -63,7 +63,7 @@ export async function lockerToConfirm(
   const found = caller ?? (await findReceiptAndLocker(context.database.db, receiptId))
   if (!found) throw receiptNotFound()
   const { locker } = found
-  if (locker) return { locker, tellsRecorded: caller !== null || publicLinkOf(locker).id === receiptId }
+  if (locker) return { locker, mayReadRecorded: caller !== null || publicLinkOf(locker).id === receiptId }
   throw found.receipt.extends === undefined ? noLocker() : receiptIsRenewal(found.receipt.extends)
 }
 

@@ -62,7 +62,7 @@ async function readWhole(provider: StorageProvider, key: ObjectKey, thread: Hash
       pieces.push(piece)
       if (size <= SMALL_BYTES) continue
       large ??= thread.begin(null)
-      for (const piece of pieces.splice(0)) large.take(piece)
+      for (const piece of pieces.splice(0)) large.write(piece)
       await large.drained()
     }
     return { size, contentHash: withPrefix(large ? await large.end() : hexOf(pieces)) }
@@ -82,7 +82,7 @@ async function readLargeFile(
   const hash = thread.begin(null)
   try {
     let size = 0
-    for (let length = await hash.takeRead(readInto); length > 0; length = await hash.takeRead(readInto)) {
+    for (let length = await hash.writeFrom(readInto); length > 0; length = await hash.writeFrom(readInto)) {
       size += length
       await hash.drained()
     }

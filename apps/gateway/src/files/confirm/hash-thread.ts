@@ -20,24 +20,24 @@ interface PieceRoute {
 
 export interface ThreadHash {
   /** Copies the chunk. */
-  take(chunk: Uint8Array): void
+  write(chunk: Uint8Array): void
   /** Reads directly into a piece. Returns the number of bytes read, 0 at the end. */
-  takeRead(readInto: (piece: Buffer) => Promise<number>): Promise<number>
-  /** The queue is full: take nothing more for now. */
+  writeFrom(readInto: (piece: Buffer) => Promise<number>): Promise<number>
+  /** The queue is full: write nothing more for now. */
   isFull(): boolean
   /** Resolves when the queue is no longer full. */
   drained(): Promise<void>
-  /** Passes on a whole piece, which is empty afterwards. */
+  /** Transfers a whole piece to the thread; it is empty afterwards. */
   pass(piece: Piece): void
   /** Returns a piece for reuse. */
   recycle(piece: Piece | null): void
-  /** Sends another message of the program's protocol, after all pieces taken so far. */
-  tell(message: string): void
+  /** Sends another message of the program's protocol, after all pieces written so far. */
+  sendMessage(message: string): void
   /** The program's answer to an opening or to the end of the pieces. */
   answer(): Promise<unknown>
   /** The hash in hex. */
   end(): Promise<string>
-  /** Always call it, also for an abandoned hash. */
+  /** Must always be called, even for an abandoned hash. */
   close(): void
 }
 
@@ -153,7 +153,7 @@ function feed(port: MessagePort, spare: Piece[], ended: () => Error, route?: Pie
   }
 
   return {
-    take(chunk) {
+    write(chunk) {
       for (let at = 0; at < chunk.length; ) {
         current ??= newPiece()
         const part = chunk.subarray(at, at + current.length - filled)
@@ -163,7 +163,7 @@ function feed(port: MessagePort, spare: Piece[], ended: () => Error, route?: Pie
         if (filled === current.length) send(current)
       }
     },
-    async takeRead(readInto) {
+    async writeFrom(readInto) {
       const piece = Buffer.from(newPiece().buffer)
       const length = await readInto(piece)
       if (length > 0) send(piece.subarray(0, length))
@@ -173,7 +173,7 @@ function feed(port: MessagePort, spare: Piece[], ended: () => Error, route?: Pie
     drained: () => until(() => waiting < MAX_WAITING),
     pass,
     recycle,
-    tell(message) {
+    sendMessage(message) {
       if (current) send(current.subarray(0, filled))
       port.postMessage(message)
     },

@@ -4,7 +4,7 @@ import { type ByteRange, ProviderError } from '@svc/storage/provider'
 import type { SlowStore, StagedObject } from '@svc/storage/slow-store'
 import { type Context, unixNow } from '../../context.ts'
 import type { SettlingObjectTable } from '../../db/schema.ts'
-import { isOverTerms, type Obstacle, storeDeliveryNotes } from './allowance.ts'
+import { isOverTerms, type Obstacle, saveDeliveryProgress } from './allowance.ts'
 import {
   findContent,
   findObject,
@@ -115,10 +115,10 @@ function stagedObject(
       stopAt((await isRestricted(context.database.db, locker_id)) ? 'restricted' : null)
       return openStaged(context, provider, id, range)
     },
-    notes: known === null ? null : JSON.parse(known),
-    async note(notes) {
-      const text = JSON.stringify(notes)
-      stopAt(await storeDeliveryNotes(context, row, known, text))
+    progress: known === null ? null : JSON.parse(known),
+    async saveProgress(progress) {
+      const text = JSON.stringify(progress)
+      stopAt(await saveDeliveryProgress(context, row, known, text))
       known = text
     },
     signal,

@@ -25,19 +25,19 @@ export async function touchDelivery(tx: Tx, objectId: string, at: number): Promi
 }
 
 /**
- * Compare-and-set. False when another run has replaced the notes, or the object was cancelled: only one run continues,
- * and no delivery starts for an unneeded object.
+ * Compare-and-set. False when another run has recorded its progress, or the object was cancelled: only one run
+ * continues, and no delivery starts for an unneeded object.
  */
-export async function replaceNotes(
+export async function replaceProgress(
   tx: Tx,
   objectId: string,
   known: string | null,
-  notes: string,
+  progress: string,
   at: number,
 ): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('settling_objects')
-    .set({ notes, seen_at: at })
+    .set({ notes: progress, seen_at: at })
     .where('object_id', '=', objectId)
     .where((eb) => (known === null ? eb('notes', 'is', null) : eb('notes', '=', known)))
     .executeTakeFirstOrThrow()
@@ -45,8 +45,8 @@ export async function replaceNotes(
 }
 
 /**
- * Runs in the transaction that releases the objects. A delivery with notes continues: the provider may have the object
- * already.
+ * Runs in the transaction that releases the objects. A delivery with recorded progress continues: the provider may have
+ * the object already.
  */
 export async function cancelDeliveries(tx: Tx, objectIds: readonly string[]): Promise<void> {
   await tx.deleteFrom('settling_objects').where('object_id', 'in', objectIds).where('notes', 'is', null).execute()

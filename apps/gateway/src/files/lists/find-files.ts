@@ -31,8 +31,13 @@ export function isSelective({ prefix, folders, search, outline }: ListQuery): bo
   return prefix !== undefined || Boolean(folders) || search !== undefined || Boolean(outline)
 }
 
-/** `hangUp`: the client has disconnected. */
-export async function findPage(db: Db, lockerId: string, query: ListQuery, hangUp: AbortSignal): Promise<FoundPage> {
+/** `disconnected`: the client has disconnected. */
+export async function findPage(
+  db: Db,
+  lockerId: string,
+  query: ListQuery,
+  disconnected: AbortSignal,
+): Promise<FoundPage> {
   const { search, folders, outline } = query
   const range = rangeOf(query)
   const { limit } = firstPageOf(query)
@@ -40,7 +45,7 @@ export async function findPage(db: Db, lockerId: string, query: ListQuery, hangU
     throw new ValidationError({ loc: ['query', 'search'], msg: 'cannot be combined with folders or outline' })
   if (outline && limit < MIN_OUTLINED)
     throw new ValidationError({ loc: ['query', 'limit'], msg: `must be at least ${MIN_OUTLINED} with outline` })
-  if (search !== undefined) return searchPage(db, lockerId, range, search, limit, hangUp)
+  if (search !== undefined) return searchPage(db, lockerId, range, search, limit, disconnected)
   if (folders) return entriesPage(db, lockerId, range, foldingOf(query), limit)
   return cutFiles(await filesIn(db, lockerId, range, limit + 1), limit)
 }
@@ -92,10 +97,10 @@ async function searchPage(
   { from, upTo }: NameRange,
   search: string,
   limit: number,
-  hangUp: AbortSignal,
+  disconnected: AbortSignal,
 ): Promise<FoundPage> {
   const found: ListedFile[] = []
-  for (let next: string | null = from; next !== null && found.length <= limit && !hangUp.aborted; ) {
+  for (let next: string | null = from; next !== null && found.length <= limit && !disconnected.aborted; ) {
     const ahead = await namesAhead(db, lockerId, { from: next, upTo }, BY_SLASH, SEARCH_BATCH)
     if (ahead.last === null) break
     const range = { from: next, upTo: ahead.last }
@@ -111,7 +116,7 @@ export async function outlineOf(
   db: Db,
   lockerId: string,
   query: ListQuery,
-  { maxCursors, hangUp }: { maxCursors: number; hangUp: AbortSignal },
+  { maxCursors, disconnected }: { maxCursors: number; disconnected: AbortSignal },
 ): Promise<NonNullable<FileList['outline']>> {
   const { cursor: _, ...uncursored } = query
   const { limit } = firstPageOf(query)
@@ -127,7 +132,7 @@ export async function outlineOf(
     const last = isNested ? entryOf(firsts.at(-1) as string, folding) : ahead.last
     entries += count
     const isEnd = count < limit || last === null
-    if (isEnd || ends.length === maxCursors || hangUp.aborted) {
+    if (isEnd || ends.length === maxCursors || disconnected.aborted) {
       const cursors = ends.slice(0, pagesOf(entries, limit) - 1).map(cursorAfter)
       return { entries, cursors, ...(!isEnd && { truncated: true }) }
     }

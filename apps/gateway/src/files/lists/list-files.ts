@@ -13,9 +13,9 @@ export async function listFiles(
   { database: { db } }: Context,
   { locker_id }: Locker,
   query: Query<typeof files.listFiles>,
-  hangUp: AbortSignal,
+  disconnected: AbortSignal,
 ): Promise<FileList | JsonStream<FileList>> {
-  if (isSelective(query)) return findFiles(db, locker_id, query, hangUp)
+  if (isSelective(query)) return findFiles(db, locker_id, query, disconnected)
   const page = await readPage(db, locker_id, firstPageOf(query))
   if (isLong(query, page)) return new JsonStream(longList(db, locker_id, page))
   const files = page.files.map(fileEntry)
@@ -29,11 +29,11 @@ async function findFiles(
   db: Db,
   locker_id: string,
   query: Query<typeof files.listFiles>,
-  hangUp: AbortSignal,
+  disconnected: AbortSignal,
 ): Promise<FileList> {
-  const page = await findPage(db, locker_id, query, hangUp)
+  const page = await findPage(db, locker_id, query, disconnected)
   const found = page.files.map(fileEntry)
-  const outline = query.outline && (await outlineOf(db, locker_id, query, { maxCursors: MAX_CURSORS, hangUp }))
+  const outline = query.outline && (await outlineOf(db, locker_id, query, { maxCursors: MAX_CURSORS, disconnected }))
   return {
     locker_id,
     files: found,

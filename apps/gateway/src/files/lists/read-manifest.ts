@@ -18,8 +18,8 @@ import { fileEntry } from './list-files.ts'
 import { type ListedFile, type ManifestFacts, pageOfManifest } from './store.ts'
 
 /**
- * A single page is a consistent state of the locker. Several pages end with a flag that tells whether the manifest
- * changed meanwhile.
+ * A single page is a consistent state of the locker. Several pages end with a flag that shows whether the manifest
+ * changed in between.
  */
 export async function readManifest(
   { database: { db } }: Context,

@@ -74,7 +74,7 @@ const selectRange = prepared((db: Db, lockerId: string, from: string, upTo: stri
   inRange(db, lockerId, from, upTo).select(LISTED).limit(limit),
 )
 
-/** The columns that tell whether a file has bytes, and which. */
+/** The columns that show whether a file has bytes, and which. */
 const STORED = [
   'filename',
   'size_bytes',

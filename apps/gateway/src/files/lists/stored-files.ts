@@ -14,22 +14,22 @@ const MIN_READ = 100
 const SKIPPED_PER_STEP = 200
 const SKIPPED_PER_QUERY = 20_000
 
-/** `hangUp`: the client has disconnected. */
+/** `disconnected`: the client has disconnected. */
 export async function storedFiles(
   db: Db,
   lockerId: string,
   { from, upTo }: NameRange,
   limit: number,
-  hangUp: AbortSignal,
+  disconnected: AbortSignal,
 ): Promise<StoredFile[]> {
   const found: StoredFile[] = []
-  for (let next: string | null = from; next !== null && !hangUp.aborted; ) {
+  for (let next: string | null = from; next !== null && !disconnected.aborted; ) {
     const wanted = Math.max(limit - found.length, MIN_READ)
     const rows: StoredFile[] = await storedIn(db, lockerId, { from: next, upTo }, wanted)
     found.push(...rows.filter(({ object_id }) => object_id !== null))
     if (found.length >= limit || rows.length < wanted) break
     const last = rows.at(-1) as StoredFile // MIN_READ rows or more
-    next = await nextStored(db, lockerId, { from: afterName(last.filename), upTo }, hangUp)
+    next = await nextStored(db, lockerId, { from: afterName(last.filename), upTo }, disconnected)
   }
   return found.slice(0, limit)
 }
@@ -41,16 +41,16 @@ export async function storedEntries(
   { from, upTo }: NameRange,
   folding: Folding,
   limit: number,
-  hangUp: AbortSignal,
+  disconnected: AbortSignal,
 ): Promise<string[]> {
   const found: string[] = []
-  for (let next: string | null = from; next !== null && !hangUp.aborted; ) {
+  for (let next: string | null = from; next !== null && !disconnected.aborted; ) {
     found.push(...(await walkStored(db, lockerId, { from: next, upTo }, folding, limit - found.length)))
     if (found.length === limit) break
     // The walk also ends at a long run of names without bytes, although names with bytes may follow.
     const last = found.at(-1)
     const behind: string = last === undefined ? next : afterEntry(last, folding)
-    next = await nextStored(db, lockerId, { from: behind, upTo }, hangUp)
+    next = await nextStored(db, lockerId, { from: behind, upTo }, disconnected)
   }
   return found
 }
@@ -69,9 +69,9 @@ async function nextStored(
   db: Db,
   lockerId: string,
   { from, upTo }: NameRange,
-  hangUp: AbortSignal,
+  disconnected: AbortSignal,
 ): Promise<string | null> {
-  for (let next = from; !hangUp.aborted; ) {
+  for (let next = from; !disconnected.aborted; ) {
     await setImmediate()
     const { first, last } = (await lookAhead(db, lockerId, next, upTo, SKIPPED_PER_QUERY)).rows[0] as Ahead // one row
     if (first !== null || last === null) return first

@@ -28,8 +28,8 @@ export async function chooseParts(
   const chosen = new Set(parts.map(({ part_index }) => part_index))
   const dropped = (await findParts(tx, session_id, file_id)).filter(({ part_index }) => !chosen.has(part_index))
   await deletePartsOf(tx, file, dropped)
-  const aside = dropped.map(({ object_id }) => object_id).filter((id) => id !== file.object_id)
-  await releaseObjects(tx, aside, unixNow(context))
+  const separate = dropped.map(({ object_id }) => object_id).filter((id) => id !== file.object_id)
+  await releaseObjects(tx, separate, unixNow(context))
   const revision = dropped.length === 0 ? file.revision : file.revision + 1
   await updateSessionFile(tx, file, {
     received_bytes: parts.reduce((sum, { size_bytes }) => sum + size_bytes, 0),

@@ -20,7 +20,7 @@ import {
 
 const SWEEP_BATCH = 100
 /** How long a closed session can be read. */
-const CLOSED_KEPT_SECONDS = 30 * 86_400
+const CLOSED_RETENTION_SECONDS = 30 * 86_400
 /** How long after its end an interrupted finalization of a session is resumed. */
 const RESUMABLE_SECONDS = 86_400
 
@@ -114,7 +114,7 @@ export async function sweepSessions(context: Context): Promise<void> {
     for (const sessionId of expired) await closeOver(context, sessionId)
     if (expired.length < SWEEP_BATCH) break
   }
-  while (await commit((tx) => deleteClosedSessions(tx, unixNow(context) - CLOSED_KEPT_SECONDS, SWEEP_BATCH)));
+  while (await commit((tx) => deleteClosedSessions(tx, unixNow(context) - CLOSED_RETENTION_SECONDS, SWEEP_BATCH)));
 }
 
 export const resumable = (now: number) => ({ now, resumedAfter: now - RESUMABLE_SECONDS })

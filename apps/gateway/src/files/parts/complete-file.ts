@@ -59,11 +59,11 @@ export async function completeFile(
 
 const isInPlace = ({ part_ref }: Part) => part_ref !== null
 
-/** Each part is written durably by itself: copying the whole file is faster than moving many parts. */
+/** Each moved part is a durable write of its own: copying the whole file is faster than moving many parts. */
 const MAX_MOVED = 100
 
 /**
- * Moves parts that are objects of their own into the file's object, as far as they fit; empty parts need no position.
+ * Moves parts that are separate objects into the file's object until one does not fit; empty parts need no position.
  * False when a part is lost.
  */
 async function placeParts(
@@ -77,9 +77,9 @@ async function placeParts(
   const provider = context.providers.named(locker.provider)
   const parts = await findParts(db, file.session_id, file.file_id)
   const maxBytes = maxFileBytes(context, locker.provider, file)
-  const aside = parts.filter((part) => !isInPlace(part) && part.size_bytes > 0)
-  if (aside.length > MAX_MOVED) return true
-  for (const part of aside) {
+  const separate = parts.filter((part) => !isInPlace(part) && part.size_bytes > 0)
+  if (separate.length > MAX_MOVED) return true
+  for (const part of separate) {
     const isLast = part.part_index === file.top_index
     const position = { index: part.part_index, size: part.size_bytes, isLast, maxBytes }
     const placed = await nullIfLost(context, finalizing, () =>

@@ -6,7 +6,7 @@ import type { StorageProvider } from '@svc/storage/provider'
 import { type Context, unixNow } from '../../context.ts'
 import type { Locker, Tx } from '../../db/schema.ts'
 import type { Grant } from '../../lockers/access.ts'
-import { hashAlong } from '../hash-along.ts'
+import { hashStream } from '../hash-stream.ts'
 import { releaseObjects } from '../object-store.ts'
 import { type NewObject, writeObject } from '../objects.ts'
 import { startCheck } from './part-digest.ts'
@@ -42,7 +42,7 @@ export function copyParts(
   return nullIfLost(context, finalizing, () =>
     finalizing.limitCopies(async () => {
       const source = streamOf(context.providers.named(provider), parts) as AsyncIterable<Buffer>
-      const hashed = hashAlong(context.hashThread, source, size)
+      const hashed = hashStream(context.hashThread, source, size)
       try {
         const object = await writeObject(context, provider, hashed.bytes, { contentType: file.content_type, size })
         return { object, contentHash: await hashed.hash(), isHeld: false }

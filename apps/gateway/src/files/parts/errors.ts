@@ -113,7 +113,7 @@ export function declaredTooLarge(filename: string, maxBytes: number): ServiceErr
 }
 
 /** Another file has the name by now, or none has. */
-export function otherFileThere(): ServiceError {
+export function wrongFileExists(): ServiceError {
   return new ServiceError('PRECONDITION_FAILED', 'the existing file is not the one that the upload may replace', {
     hint: 'read the existing file before you retry',
   })

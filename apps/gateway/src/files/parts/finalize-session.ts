@@ -44,7 +44,7 @@ async function advance(context: Context, sessionId: string, limitCopies: KeyedLi
     await closeOver(context, sessionId)
     return true
   }
-  const lease = await takeLease(context, sessionId)
+  const lease = await acquireLease(context, sessionId)
   if (!lease) return false
   try {
     const limitOwn: Limit = (copy) => limitCopies(session.owner, copy)
@@ -93,7 +93,7 @@ interface Lease {
  * Ensures that only one gateway finalizes a session, without a long transaction. Null while another gateway holds the
  * lease.
  */
-async function takeLease(context: Context, sessionId: string): Promise<Lease | null> {
+async function acquireLease(context: Context, sessionId: string): Promise<Lease | null> {
   const { commit } = context.database
   const id = toHex(context.randomBytes(16))
   const now = unixNow(context)

@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream'
 import { withPrefix } from '@svc/protocol/bytes'
 import type { OwnedChunks } from '@svc/service/http/byte-streams'
 import { createHashThread, type HashThread, type ThreadHash } from '../confirm/hash-thread.ts'
-import { ownedChunks } from '../hash-along.ts'
+import { ownedChunks } from '../hash-stream.ts'
 import type { FileOpening } from './file-hash-worker.ts'
 import { startChecksum } from './part-digest.ts'
 
@@ -80,7 +80,7 @@ export function createPartHashes(partThread: HashThread<null>): PartHashes {
       async function* pass(): AsyncGenerator<Buffer> {
         for await (const chunk of source) {
           if (!partHash) checksum.update(chunk)
-          first.take(chunk)
+          first.write(chunk)
           yield chunk
           await first.drained()
         }
@@ -92,7 +92,7 @@ export function createPartHashes(partThread: HashThread<null>): PartHashes {
         digest: () => digest,
         async stored() {
           isStored = true
-          fileHash.tell(digest)
+          fileHash.sendMessage(digest)
           await include(file, fileHash)
         },
         close() {
@@ -124,7 +124,7 @@ export function createPartHashes(partThread: HashThread<null>): PartHashes {
 
 async function takeAll(hash: ThreadHash, bytes: Readable): Promise<void> {
   for await (const chunk of bytes as AsyncIterable<Buffer>) {
-    hash.take(chunk)
+    hash.write(chunk)
     await hash.drained()
   }
 }

@@ -98,16 +98,16 @@ async function record(tx: Tx, context: Context, session: Session, recording: Rec
   const file = await findSessionFile(tx, sessionId, fileId)
   if (!file) return { refusal: fileNotInSession() }
   if (file.state === 'stored' || (file.state === 'failed' && offset !== undefined)) return { refusal: fileStored() }
-  const isTaken = (offset ?? file.received_bytes) === file.received_bytes && takes(file, parts)
-  if (!isTaken) return offset === undefined ? { refusal: fileSealed() } : { movedTo: file.received_bytes }
+  const isAccepted = (offset ?? file.received_bytes) === file.received_bytes && acceptsNewParts(file, parts)
+  if (!isAccepted) return offset === undefined ? { refusal: fileSealed() } : { movedTo: file.received_bytes }
   const { added, replaced, superseded } = await planOf(tx, file, recording)
-  const [stays, goes] = [replaced.filter(isIn(file)), replaced.filter((part) => !isIn(file)(part))]
+  const [inObject, separate] = [replaced.filter(isIn(file)), replaced.filter((part) => !isIn(file)(part))]
   const totalBytes = file.received_bytes + bytesOf(added.map(({ object }) => object.size)) - partBytes(replaced)
   if (totalBytes > maxBytes) return { refusal: fileTooLarge(maxBytes) }
   // A replaced part stays in the file's object.
-  const stray = partBytes(stays)
-  const arrived = totalBytes + stray - file.received_bytes
-  const refusal = await reserveParts(tx, context, session, arrived, partBytes(goes))
+  const strayBytes = partBytes(inObject)
+  const addedBytes = totalBytes + strayBytes - file.received_bytes
+  const refusal = await reserveParts(tx, context, session, addedBytes, partBytes(separate))
   if (refusal) {
     const inPlace = parts.filter(({ ref }) => ref !== null).map(({ object }) => object.size)
     if (inPlace.length > 0) await updateSessionFile(tx, file, { stray_bytes: file.stray_bytes + bytesOf(inPlace) })
@@ -122,7 +122,7 @@ async function record(tx: Tx, context: Context, session: Session, recording: Rec
   )
   await releaseObjects(
     tx,
-    goes.map(({ object_id }) => object_id),
+    separate.map(({ object_id }) => object_id),
     now,
   )
   for (const part of added) await putPart(tx, rowOf(file, part, now))
@@ -133,7 +133,7 @@ async function record(tx: Tx, context: Context, session: Session, recording: Rec
     error: null,
     content_hash: null,
     received_bytes: totalBytes,
-    stray_bytes: file.stray_bytes + stray,
+    stray_bytes: file.stray_bytes + strayBytes,
     part_count: file.part_count + added.length - replaced.length,
     top_index: offset === undefined ? Math.max(file.top_index, last) : last,
     revision: file.revision + 1,
@@ -143,7 +143,7 @@ async function record(tx: Tx, context: Context, session: Session, recording: Rec
 }
 
 /** Parts in place must belong to the file's current object, which must accept parts. */
-function takes(file: SessionFile, parts: readonly WrittenPart[]): boolean {
+function acceptsNewParts(file: SessionFile, parts: readonly WrittenPart[]): boolean {
   const isOpen = (object: NewObject) => file.object_id === object.id && file.upload_state === 'open'
   return !isSealed(file) && parts.every(({ object, ref }) => ref === null || isOpen(object))
 }
@@ -231,11 +231,11 @@ async function reserveParts(
   tx: Tx,
   context: Context,
   { locker_id }: Session,
-  arrived: number,
-  givenUp: number,
+  addedBytes: number,
+  releasedBytes: number,
 ): Promise<ServiceError | null> {
   if (!context.config.lockers.enforcesTerms) return null
-  const added = { parts: arrived, ...(givenUp > 0 && { trash: 0 }), mayHaveEnded: true }
+  const added = { parts: addedBytes, ...(releasedBytes > 0 && { trash: 0 }), mayHaveEnded: true }
   return refusalOf(context, tx, await lockLocker(tx, locker_id), added)
 }
 

@@ -13,7 +13,7 @@ import { placeObjectIn } from '../place-object.ts'
 import { isChosen } from './choose-parts.ts'
 import { type CompletedFile, completeFile, recordCompleted } from './complete-file.ts'
 import { copyParts, type Finalizing, type JoinedFile, nullIfLost, streamOf, underLease } from './copy-parts.ts'
-import { isFinalRefusal, otherFileThere } from './errors.ts'
+import { isFinalRefusal, wrongFileExists } from './errors.ts'
 import { fileKey, uploadOf } from './open-parts.ts'
 import { isSha256 } from './part-digest.ts'
 import { findParts, type Part, releaseParts } from './part-store.ts'
@@ -159,7 +159,7 @@ async function commitFile(
     metadata: file.metadata,
     mayCreate: true,
     check(before) {
-      if (current.replaces !== null && (before?.object_id ?? '') !== current.replaces) throw otherFileThere()
+      if (current.replaces !== null && (before?.object_id ?? '') !== current.replaces) throw wrongFileExists()
     },
     ...(isHeld && { isHeld }),
   })

@@ -7,7 +7,7 @@ import { ServiceError } from '@svc/service/service-error'
 import { type Context, unixNow } from '../../context.ts'
 import type { Grant } from '../../lockers/access.ts'
 import { requireQuota } from '../../lockers/quota.ts'
-import { hashAlong } from '../hash-along.ts'
+import { hashStream } from '../hash-stream.ts'
 import { type NewObject, writeObject } from '../objects.ts'
 import { findLockerOf } from '../store.ts'
 import {
@@ -80,7 +80,7 @@ export async function storePart(context: Context, arriving: ArrivingPart): Promi
   const isLarge = size !== null && (size >= LARGE_BYTES || (size > 0 && uploadOf(file) !== null))
   return isLarge && index !== null && size !== file.size_bytes
     ? storeLarge(context, arriving, { size, index, maxBytes })
-    : storeAside(context, arriving, maxBytes)
+    : storeSeparately(context, arriving, maxBytes)
 }
 
 /**
@@ -101,10 +101,10 @@ export async function requireQuotaForPart(
 }
 
 /** Gives the part a SHA-256, which is the hash of the file if this is its only part. */
-async function storeAside(context: Context, arriving: ArrivingPart, maxBytes: number): Promise<StoredPart> {
-  const hashed = hashAlong(context.hashThread, arriving.bytes as AsyncIterable<Buffer>, arriving.size)
+async function storeSeparately(context: Context, arriving: ArrivingPart, maxBytes: number): Promise<StoredPart> {
+  const hashed = hashStream(context.hashThread, arriving.bytes as AsyncIterable<Buffer>, arriving.size)
   try {
-    const object = await writeAside(context, arriving, hashed.bytes)
+    const object = await writeSeparately(context, arriving, hashed.bytes)
     return await recordPart(context, arriving, { object, ref: null, digest: bare(await hashed.hash()) }, maxBytes)
   } finally {
     hashed.close()
@@ -133,7 +133,7 @@ async function storeLarge(context: Context, arriving: ArrivingPart, position: Pa
   const isNew = !isRefused && !(await findPart(context.database.db, { ...file, part_index: index }))
   try {
     const inPlace = isNew ? await writeInPlace(context, session, file, { ...position, isLast: false }, bytes) : null
-    const written = inPlace ?? { object: await writeAside(context, arriving, bytes), ref: null }
+    const written = inPlace ?? { object: await writeSeparately(context, arriving, bytes), ref: null }
     const recorded = await recordPart(context, arriving, { ...written, digest: passing.digest() }, maxBytes)
     await passing.stored()
     return recorded
@@ -143,7 +143,7 @@ async function storeLarge(context: Context, arriving: ArrivingPart, position: Pa
 }
 
 /** Uses the file's type: if this is the only part, its object becomes the file's object. */
-async function writeAside(
+async function writeSeparately(
   context: Context,
   { session: { provider }, file, size, maxPartBytes }: ArrivingPart,
   bytes: Readable,

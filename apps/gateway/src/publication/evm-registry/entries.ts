@@ -75,7 +75,7 @@ export const ENTRIES: Publisher<SentEntry, EntryOutcome> = {
   },
 }
 
-/** For the time while no node answers. */
+/** The outcome while no node answers. */
 function pending(error: unknown): { outcome: 'pending' } {
   if (error instanceof RegistryError) return { outcome: 'pending' }
   throw error

@@ -31,19 +31,19 @@ export async function openIdentity(
     const before = await findLog(tx)
     if (before && (await newestCheckpoint(tx))) return before
     // Nothing is signed yet, so the admin's settings still apply.
-    const log = before ? withGiven(before) : own
+    const log = before ? withConfigured(before) : own
     await insertLog(tx, log)
     return log
   }, WHILE_BEHIND)
 
-  function withGiven(before: LogTable): LogTable {
+  function withConfigured(before: LogTable): LogTable {
     return {
-      origin: transparency.isOriginGiven ? own.origin : before.origin,
+      origin: transparency.isOriginSet ? own.origin : before.origin,
       public_key_hex: logSeed ? own.public_key_hex : before.public_key_hex,
     }
   }
 
-  if (transparency.isOriginGiven && known.origin !== own.origin)
+  if (transparency.isOriginSet && known.origin !== own.origin)
     throw new Error(`LOG_ORIGIN is ${own.origin}, but the log of this database is ${known.origin}, which cannot change`)
   const isOwn = known.public_key_hex === own.public_key_hex
   if (!isOwn)

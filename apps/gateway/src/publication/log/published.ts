@@ -19,13 +19,13 @@ export interface PublishedCheckpoint extends Checkpoint {
 }
 
 export interface PublishedLog {
-  /** Null before the first checkpoint. May be a second old. */
+  /** Null before the first checkpoint. The answer may be a second old. */
   checkpoint(): Promise<PublishedCheckpoint | null>
   /** The present checkpoint. Throws if it belongs to another log. */
   newest(): Promise<PublishedCheckpoint | null>
   /** Null if the newest checkpoint does not cover the tile. */
   tile(tile: TilePosition): Promise<Uint8Array | null>
-  /** The same for a tile that a checkpoint is known to cover. */
+  /** Like `tile`, for a tile that a checkpoint is known to cover. */
   coveredTile(tile: TilePosition): Promise<Uint8Array>
 }
 

@@ -13,7 +13,7 @@ export interface TransparencyConfig {
   /** The name of the log, until the database has one. */
   origin: string
   /** Whether the admin has set it. */
-  isOriginGiven: boolean
+  isOriginSet: boolean
   /** The folder of tiles and checkpoints, unless they are in a bucket. */
   folder: string
   /** Where a key is generated if the admin has set none: beside the log, because the log's folder may be served. */
@@ -60,12 +60,12 @@ export function readTransparencySettings(
 }
 
 /** Host and path of the log without a scheme, which is how logs are named. */
-function readOrigin(settings: SettingsReader, baseUrl: string): Pick<TransparencyConfig, 'origin' | 'isOriginGiven'> {
+function readOrigin(settings: SettingsReader, baseUrl: string): Pick<TransparencyConfig, 'origin' | 'isOriginSet'> {
   const { host, pathname } = new URL(baseUrl)
   const given = settings.text('LOG_ORIGIN')
   if (given && !isKeyName(given))
     settings.problem('LOG_ORIGIN must be the name of the log without spaces, as in gateway.example/log')
-  return { origin: given || `${host}${pathname.replace(/\/$/, '')}/log`, isOriginGiven: given !== '' }
+  return { origin: given || `${host}${pathname.replace(/\/$/, '')}/log`, isOriginSet: given !== '' }
 }
 
 function readLogSeed(settings: SettingsReader, mode: Mode, { dataDir }: DatabaseLocation): Uint8Array | null {

@@ -1,4 +1,4 @@
-import { exclusively } from '@svc/database/exclusively'
+import { withAdvisoryLock } from '@svc/database/advisory-lock'
 import { isSqlite } from '@svc/database/prepared'
 import { sql } from 'kysely'
 import type { Db, LogCheckpointTable, LogEntryTable, LogTable, Tx } from '../../db/schema.ts'
@@ -6,9 +6,9 @@ import type { Db, LogCheckpointTable, LogEntryTable, LogTable, Tx } from '../../
 /** Any number that no other advisory lock in the same database uses. */
 const WRITER_LOCK = 5_723_840_361
 
-/** Each step of a writer has the same outcome even if two writers are active. */
+/** Every step of a writer is idempotent, so two active writers do no harm. */
 export function asWriter(db: Db, work: () => Promise<void>): Promise<void> {
-  return exclusively(db, WRITER_LOCK, work)
+  return withAdvisoryLock(db, WRITER_LOCK, work)
 }
 
 /**
@@ -235,7 +235,7 @@ export interface EndedLog {
   origin: string
   vkey: string
   ended_at: string
-  /** The last known checkpoint and, if another was published, that one, too. */
+  /** The last known checkpoint, and the published one if it differs. */
   checkpoints: string[]
 }
 

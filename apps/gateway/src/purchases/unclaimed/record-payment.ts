@@ -35,14 +35,14 @@ export interface RecordResult {
 /** Runs in the transaction of the operation that found the payment. */
 export async function recordUnclaimed(
   tx: Tx,
-  note: RecordDocuments,
+  recordDocuments: RecordDocuments,
   payment: UnclaimedPaymentTable,
 ): Promise<RecordResult> {
   if (await isClaimed(tx, payment)) return { isRecorded: false, isNew: false }
   if (await hasUnclaimed(tx, payment)) return { isRecorded: true, isNew: false }
   if ((await countUnclaimed(tx, payment.pay_req_id)) >= MAX_OF_QUOTE) return { isRecorded: false, isNew: false }
   const isNew = await insertUnclaimed(tx, payment)
-  if (isNew) note({ kind: 'unclaimed', key: unclaimedKey(payment) })
+  if (isNew) recordDocuments({ kind: 'unclaimed', key: unclaimedKey(payment) })
   return { isRecorded: true, isNew }
 }
 
@@ -76,7 +76,9 @@ function paymentOf(receipt: SignedReceipt): Omit<UnclaimedPaymentTable, 'reason'
 
 /** True once the payment is in the database and the journal. */
 async function recordNow(context: Context, payment: UnclaimedPaymentTable): Promise<boolean> {
-  const { isRecorded, isNew } = await context.database.commit((tx, note) => recordUnclaimed(tx, note, payment))
+  const { isRecorded, isNew } = await context.database.commit((tx, recordDocuments) =>
+    recordUnclaimed(tx, recordDocuments, payment),
+  )
   if (isRecorded && !isNew) await requireRecorded(context, payment)
   return isRecorded
 }

@@ -7,7 +7,7 @@ import type { ActorConfig } from '../../auth/settings.ts'
 import type { Context } from '../../context.ts'
 import { type AuditAction, recordRefusal } from './audit.ts'
 
-/** The caller under the name that the audit log uses. */
+/** The caller under the name that the audit trail uses. */
 export interface Actor {
   identity: string
 }
@@ -29,7 +29,7 @@ function mayAct(caller: InternalCaller, { emails, subjects, secret, anybody }: A
 
 const REFUSALS_PER_MINUTE = 30
 
-/** Returns the caller if they may make changes. A refused attempt is recorded in the audit log and logged. */
+/** Returns the caller if they may make changes. A refused attempt is recorded in the audit trail and logged. */
 export async function requireActor(
   context: Context,
   caller: InternalCaller,
@@ -41,7 +41,7 @@ export async function requireActor(
   await context.rateLimiter.take({ key: `refused actor ${identity}`, perMinute: REFUSALS_PER_MINUTE })
   await recordRefusal(context, { ...attempt, actor: identity })
   throw new ServiceError('ACTING_IDENTITY_REQUIRED', 'this identity may only read', {
-    hint: 'the setting ADMINS of the gateway names the identities that may make changes; this attempt is in the audit log',
+    hint: 'the setting ADMINS of the gateway names the identities that may make changes; this attempt is in the audit trail',
     details: { identity },
   })
 }

@@ -1,4 +1,4 @@
-// The audit log: rows are only ever added, each with the hash of the previous one (T-26). Triggers refuse changes; a
+// The audit trail: rows are only ever added, each with the hash of the previous one (T-26). Triggers refuse changes; a
 // change that bypasses them alters hashes that others have seen. Save `head` outside this database.
 
 import { hash } from 'node:crypto'
@@ -41,7 +41,7 @@ export async function appendAudit(
   const entry = { ...row, hash: hashOf(row) }
   await insertAuditRow(tx, entry)
   const { sequence, hash, actor, action, target } = entry
-  context.log.info({ audit: `${sequence}:${hash}`, actor, action, target, outcome }, 'the audit log has a new entry')
+  context.log.info({ audit: `${sequence}:${hash}`, actor, action, target, outcome }, 'the audit trail has a new entry')
 }
 
 export async function recordRefusal(

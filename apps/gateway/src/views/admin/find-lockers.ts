@@ -20,7 +20,7 @@ const PAGE = 100
 
 export async function findLockers(context: Context, { q, limit = PAGE, cursor }: Query<typeof endpoint>) {
   const after = cursor === undefined ? null : positionIn(cursor)
-  const found = await searchLockers(context.database.db, { ...searchFor(q.trim()), after, limit: limit + 1 })
+  const found = await searchLockers(context.database.db, { ...searchFor(q?.trim()), after, limit: limit + 1 })
   const page = found.slice(0, limit)
   const last = found.length > limit ? page.at(-1) : undefined
   return {
@@ -29,7 +29,8 @@ export async function findLockers(context: Context, { q, limit = PAGE, cursor }:
   }
 }
 
-function searchFor(text: string): Pick<LockerSearch, 'by' | 'text'> {
+function searchFor(text: string | undefined): Pick<LockerSearch, 'by' | 'text'> {
+  if (text === undefined) return { by: 'all', text: '' }
   if (text.startsWith('locker_')) return { by: 'locker', text }
   if (text.startsWith('rcpt_')) return { by: 'receipt', text }
   if (/^(0x[0-9a-f]{64}|[1-9A-HJ-NP-Za-km-z]{64,88})$/i.test(text))

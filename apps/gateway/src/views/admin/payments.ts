@@ -180,12 +180,12 @@ export async function refundPayment(context: Context, actor: Actor, order: Body<
   const wanted = { asset, amount: order.amount_raw, refundTx }
   const isKnown = sameRefund(await findRefunds(context.database.db, { network, tx }), wanted) !== undefined
   const payment = isKnown ? null : await readArrival(context, tx, { ...leg, network: chain })
-  return context.database.commit(async (transaction, note) => {
+  return context.database.commit(async (transaction, recordDocuments) => {
     const refunds = await lockRefunds(transaction, { network, tx, asset, payment })
     const before = sameRefund(refunds, wanted)
     if (before && (refundTx === null || before.refund_tx !== null)) {
       // A repeated order that was not answered may be paid next, so the journal must have the refund.
-      note({ kind: 'refund', key: refundKey(before) })
+      recordDocuments({ kind: 'refund', key: refundKey(before) })
       return { ok: true, changed: false, refund: shownRefund(before) } as const
     }
     if (!before && !payment) throw alreadyUsed('another refund of this transaction is recorded')
@@ -209,7 +209,7 @@ export async function refundPayment(context: Context, actor: Actor, order: Body<
       await requireUnused(transaction, refund, refunds)
       await insertRefund(transaction, refund)
     }
-    note({ kind: 'refund', key: refundKey(refund) })
+    recordDocuments({ kind: 'refund', key: refundKey(refund) })
     await appendAudit(context, transaction, {
       actor: actor.identity,
       action: 'refund_payment',

@@ -3,6 +3,7 @@ import { serveKnown } from '@svc/service/http/serve'
 import type { Service } from '@svc/service/http/service'
 import type { WireRequest } from '@svc/service/http/wire-request'
 import type { Context } from '../../context.ts'
+import { listAccepted } from './accepted-payments.ts'
 import { describeCaller, requireActor } from './actors.ts'
 import { type AuditAction, readAuditLog } from './audit.ts'
 import { exportReceipts, exportTreasury } from './exports.ts'
@@ -31,6 +32,7 @@ export function operationRoutes(service: Service, context: Context): void {
   serveKnown(service, operations.findLockers, isInternalCaller, ({ query }) => findLockers(context, query))
   serveKnown(service, operations.adminLocker, isInternalCaller, ({ params }) => readLocker(context, params.locker_id))
   serveKnown(service, operations.adminPayment, isInternalCaller, ({ query }) => lookUpPayment(context, query))
+  serveKnown(service, operations.acceptedPayments, isInternalCaller, ({ query }) => listAccepted(context, query))
   serveKnown(service, operations.unclaimedPayments, isInternalCaller, ({ query }) => listUnclaimed(context, query))
   serveKnown(service, operations.auditLog, isInternalCaller, ({ query }) => readAuditLog(context, query))
 

@@ -17,7 +17,7 @@ export interface UncountedReceipt {
 }
 
 /** Only one process counts at a time. */
-export async function takeUncounted(tx: Tx, limit: number): Promise<UncountedReceipt[]> {
+export async function removeUncounted(tx: Tx, limit: number): Promise<UncountedReceipt[]> {
   if (!isSqlite(tx)) await sql`select pg_advisory_xact_lock(${COUNTING_LOCK})`.execute(tx)
   const rows = await tx
     .selectFrom('uncounted_receipts as u')
@@ -100,8 +100,6 @@ export async function totalUsdMicros(db: Db): Promise<number> {
   return total
 }
 
-// Exports
-
 /** From `from`, before `to`, and after the last entry of the previous page; times are texts as in `confirmed_at`. */
 export interface ReceiptPage {
   from: string
@@ -138,6 +136,31 @@ export function pageOfReceipts(db: Db, { from, to, after, limit }: ReceiptPage):
     )
     .orderBy('r.confirmed_at')
     .orderBy('r.receipt_id')
+    .limit(limit)
+    .execute()
+}
+
+export interface ReceiptPosition {
+  confirmed_at: string
+  receipt_id: string
+}
+
+/** The newest first. */
+export function newestReceipts(
+  db: Db,
+  after: ReceiptPosition | null,
+  limit: number,
+): Promise<(ReceiptPosition & { receipt: string })[]> {
+  return db
+    .selectFrom('receipts')
+    .select(['confirmed_at', 'receipt_id', 'receipt'])
+    .$if(after !== null, (query) =>
+      query.where(({ eb, refTuple, tuple }) =>
+        eb(refTuple('confirmed_at', 'receipt_id'), '<', tuple(after!.confirmed_at, after!.receipt_id)),
+      ),
+    )
+    .orderBy('confirmed_at', 'desc')
+    .orderBy('receipt_id', 'desc')
     .limit(limit)
     .execute()
 }

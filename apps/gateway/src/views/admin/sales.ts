@@ -20,8 +20,8 @@ import {
   hasUncounted,
   periodsBetween,
   putPeriod,
+  removeUncounted,
   type SoldReceipt,
-  takeUncounted,
   type UncountedReceipt,
 } from './sales-store.ts'
 
@@ -53,7 +53,7 @@ export async function countNewSales(context: Pick<Context, 'database' | 'continu
 
 async function countBatch(tx: Tx): Promise<void> {
   const sums = new Map<string, SalesPeriodTable>()
-  for (const row of await takeUncounted(tx, BATCH)) for (const sale of salesOf(row)) addTo(sums, keyOf(sale), sale)
+  for (const row of await removeUncounted(tx, BATCH)) for (const sale of salesOf(row)) addTo(sums, keyOf(sale), sale)
   for (const sale of sums.values()) {
     const before = await findPeriod(tx, sale)
     await putPeriod(tx, before ? sumOf(before, sale) : sale)

@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely'
 import type { Db, Locker, PaymentTransactionTable, RefundTable, Tx } from '../../db/schema.ts'
 
 export interface LockerSearch {
-  by: 'locker' | 'receipt' | 'transaction' | 'wallet'
+  by: 'all' | 'locker' | 'receipt' | 'transaction' | 'wallet'
   text: string
   after: { createdAt: string; lockerId: string } | null
   limit: number
@@ -13,7 +13,8 @@ export function searchLockers(db: Db, { by, text, after, limit }: LockerSearch):
   return db
     .selectFrom('lockers')
     .selectAll()
-    .where(({ eb, or, selectFrom }) => {
+    .where(({ eb, lit, or, selectFrom }) => {
+      if (by === 'all') return lit(true)
       if (by === 'locker') return eb('locker_id', '=', text)
       if (by === 'wallet') {
         const operated = selectFrom('locker_operators').select('receipt_id').where('operator', '=', text)

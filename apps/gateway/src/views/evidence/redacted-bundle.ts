@@ -34,7 +34,7 @@ export async function readRedactedBundle(
   return answerInPieces<RedactedBundle>(record, withList(head, 'leaf_hashes', leaves(context, record)))
 }
 
-/** The bundle with these files only. */
+/** The bundle of these files only. */
 export async function bundleOfFiles(
   context: Context,
   wire: WireRequest,

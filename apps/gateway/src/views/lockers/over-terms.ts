@@ -20,7 +20,7 @@ interface OverQuery {
   limit: number
 }
 
-/** The furthest over first; lockers that have only ended come last. */
+/** Ordered by excess, the largest first; lockers that have only ended come last. */
 export function pageOverTerms(db: Db, { now, after, limit }: OverQuery): Promise<LockerOver[]> {
   const most = sql<number>`case
     when bytes_percent >= files_percent and bytes_percent >= egress_percent then bytes_percent

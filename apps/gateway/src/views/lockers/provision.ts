@@ -38,10 +38,10 @@ async function openLocker(
   order: Order,
   isOwner: boolean,
 ): Promise<{ locker: Locker; isNew: boolean }> {
-  return context.database.commit(async (tx, note) => {
+  return context.database.commit(async (tx, recordDocuments) => {
     const purchase = await findPurchase(tx, order.receipt_id)
     if (!purchase) throw receiptNotFound()
-    const made = await createLocker(tx, note, {
+    const made = await createLocker(tx, recordDocuments, {
       receipt: purchase.receipt,
       request: purchase,
       tags: order.tags ?? tagsOf(purchase.quote),
@@ -53,7 +53,7 @@ async function openLocker(
     const isNew = made.outcome === 'created'
     // A caller without a signature must not add an operator to an existing locker.
     if (order.operator_pubkey === undefined || !(isNew || isOwner)) return { locker, isNew }
-    const record = recorder(tx, note, unixNow(context))
+    const record = recorder(tx, recordDocuments, unixNow(context))
     const { operators } = await addOperatorTo(tx, record, locker.locker_id, order.operator_pubkey)
     return { locker: { ...locker, operators: JSON.stringify(operators) }, isNew }
   })

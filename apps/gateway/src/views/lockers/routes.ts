@@ -15,6 +15,7 @@ import { listLockers } from '../../lockers/list-lockers.ts'
 import { lockerMetadata, lockerRecord } from '../../lockers/locker-record.ts'
 import { addOperator, removeOperator } from '../../lockers/operators.ts'
 import { changePublicLink } from '../../lockers/public-link.ts'
+import { renameLocker } from '../../lockers/rename-locker.ts'
 import { listAccess } from './list-access.ts'
 import { provision } from './provision.ts'
 import { refreshLocker } from './refresh-locker.ts'
@@ -60,6 +61,7 @@ export function lockerRoutes(service: Service, context: Context): void {
   serveLocker(service, auth, lockers.changePublicLink, ({ caller, body }) =>
     changePublicLink(context, caller.locker, body),
   )
+  serveLocker(service, auth, lockers.renameLocker, ({ caller, body }) => renameLocker(context, caller.locker, body))
   serveLocker(service, auth, lockers.changeAnchoring, ({ caller, body }) =>
     changeAnchoring(context, caller.locker, body),
   )

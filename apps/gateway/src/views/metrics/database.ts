@@ -148,7 +148,7 @@ export function numberFamilies(numbers: Numbers): Family[] {
     {
       name: 'svc_watched_quotes_overdue_seconds',
       type: 'gauge',
-      help: 'How long the check of the first of these quotes is overdue.',
+      help: 'How long the next check of a watched quote is overdue.',
       samples: [{ value: Math.max(0, numbers.readAt - (numbers.watched.due_at ?? numbers.readAt)) }],
     },
     ...budgetFamilies(numbers.budgets, numbers.unpublished),

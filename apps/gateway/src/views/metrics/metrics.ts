@@ -142,7 +142,7 @@ function continuityFamilies({ state, logbook, missing, clock }: ContinuityStatus
     {
       name: 'svc_clock_wrong',
       type: 'gauge',
-      help: 'Whether these clocks differ by more than CLOCK_TOLERANCE_SECONDS: then this process neither sells nor signs.',
+      help: 'Whether the clocks of this process and the database differ by more than CLOCK_TOLERANCE_SECONDS: then this process neither sells nor signs.',
       samples: [{ value: Number(clock.isWrong) }],
     },
   ]

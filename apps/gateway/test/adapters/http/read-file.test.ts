@@ -76,7 +76,7 @@ describe.each(['token', 'link'] as const)('a file read by its %s', (via) => {
     ['bytes=-3', 206, 'xyz', 'bytes 23-25/26'],
     ['bytes=26-', 416, expect.stringContaining('RANGE_NOT_SATISFIABLE'), 'bytes */26'],
     ['bytes=0-0,2-3', 200, ALPHABET, null],
-  ])('ADD-06 with Range: %s is answered with %i', async (range, status, body, part) => {
+  ])('ADD-06 answers the Range header %s with %i', async (range, status, body, part) => {
     const response = await fetch(urls[via], { headers: { range } })
     expect([response.status, await response.text()]).toEqual([status, body])
     expect(response.headers.get('content-range')).toBe(part)

@@ -46,7 +46,7 @@ forEachDatabaseInGate('concurrent uploads', (database) => {
   it('T-17 ADD-60 of concurrent uploads without overwrite, one is stored and the others change nothing', async () => {
     const before = await leftovers(instance.gateway)
     const bodies = Array.from({ length: 10 }, (_, i) => `upload ${i}`)
-    // Each session has a file of its own beside the one that all of them want.
+    // Each session has a file of its own beside the one that all of them write.
     const files = (i: number) => ({
       files: [
         { filename: 'wanted.bin', overwrite: false },

@@ -16,7 +16,7 @@ const restrict = (lockerId: string, restriction: 'none' | 'frozen' | 'taken_down
     reason: 'a complaint',
   })
 
-it('T-93 refuses requests without a signature in the form of S3, and says what is wrong', async () => {
+it('T-93 the S3 endpoint refuses requests without a signature in the form of S3, and says what is wrong', async () => {
   const response = await fetch(`${instance.s3Url}/${bucket.name}/a`)
   expect(response.status).toBe(403)
   const text = await response.text()
@@ -30,7 +30,7 @@ it('T-93 refuses requests without a signature in the form of S3, and says what i
   expect(text).toContain(`<RequestId>${response.headers.get('x-request-id')}</RequestId>`)
 })
 
-it('T-93 refuses a wrong secret, and answers the same for other lockers whether or not they exist', async () => {
+it('T-93 the S3 endpoint refuses a wrong secret, and answers the same for other lockers whether or not they exist', async () => {
   const other = await instance.bucket()
   await objectsOf(other).put('theirs', 'x')
   const wrong = await bucket.send('GET', 'a', { secret: 'x'.repeat(40) })
@@ -42,7 +42,7 @@ it('T-93 refuses a wrong secret, and answers the same for other lockers whether 
   expect(withoutIds(known)).toBe(withoutIds(unknown))
 })
 
-it('T-93 counts bad signatures per address, and past the limit refuses without checking', async () => {
+it('T-93 the S3 endpoint counts bad signatures per address, and past the limit refuses without checking', async () => {
   const limited = await openS3Gateway({ RATE_LIMITS: 'address=3/min' })
   onTestFinished(limited.close)
   const own = await limited.bucket()
@@ -106,7 +106,7 @@ it('T-93 keys are the rest of the path exactly as sent, in a valid encoding', as
     expect(await bucket.send('GET', path), path).toMatchObject({ status: 400, code: 'InvalidURI' })
 })
 
-it('T-93 rejects unknown methods, subresources and path levels', async () => {
+it('T-93 the S3 endpoint rejects unknown methods, subresources and path levels', async () => {
   for (const method of ['PATCH', 'POST'])
     expect(await bucket.send(method, 'a')).toMatchObject({ status: 405, code: 'MethodNotAllowed' })
   for (const unknown of [await bucket.send('GET', 'a?torrent='), await bucket.send('PUT', '?policy=')])
@@ -121,7 +121,7 @@ it('T-93 errors of HEAD have no body', async () => {
   expect([answer.status, answer.text, answer.headers.get('x-amz-request-id')]).toEqual([404, '', expect.any(String)])
 })
 
-it('T-93 requires the length of an object, and refuses one that is too long before it is sent', async () => {
+it('T-93 the S3 endpoint requires the length of an object, and refuses one that is too long before it is sent', async () => {
   const target = `/s3/${bucket.name}/long`
   const send = (headers: Record<string, string>, ...more: string[]) =>
     raw(`${signedLines(instance, bucket, 'PUT', target, headers)}${more.join('\r\n')}\r\nconnection: close\r\n\r\n`)
@@ -132,7 +132,7 @@ it('T-93 requires the length of an object, and refuses one that is too long befo
   expect(unsigned).toMatch(/^HTTP\/1\.1 403 /)
 })
 
-it('T-93 leaves nothing behind when a client hangs up', async () => {
+it('T-93 the S3 endpoint leaves nothing behind when a client hangs up', async () => {
   const before = await leftovers(instance.gateway)
   const head = signedLines(instance, bucket, 'PUT', `/s3/${bucket.name}/broken`, { 'content-length': '100000' })
   const { hostname, port } = new URL(instance.gateway.url)

@@ -178,7 +178,7 @@ it('ADD-60 T-98 a token of an earlier release still works below its prefix, and 
   expect(await send()).toMatchObject({ status: 412, error: 'PRECONDITION_FAILED' })
 })
 
-it('ADD-60 T-98 the first of two uploads of a name is kept, however the second ends', async () => {
+it('ADD-60 T-98 the first of two uploads of a name stays, however the second one ends', async () => {
   const inbox = await tusToken(locker, { prefix: 'inbox/' })
   const second = await create(instance, locker, inbox, named('raced', 4))
   const partial = { 'upload-concat': 'partial', 'upload-length': '4', ...CHUNK }

@@ -194,11 +194,11 @@ forEachDatabase('importing records of the oracle era', (database) => {
     ['a time in the future', 'malformed', () => ({ attested_at: '2026-09-01T00:00:01Z' })],
     ['MERK-10 its last file twice', 'malformed', ({ files }) => ({ files: [...files, files[1]], file_count: 3 })],
     ['T-21 no files', 'malformed', () => ({ files: [], file_count: 0, total_bytes: 0 })],
-  ])('refuses a record with %s, and writes nothing', async (name, reason, spoil) => {
+  ])('refuses a record with %s, and writes nothing', async (name, reason, corrupt) => {
     const good = exported(await addReceipt(instance.db, `rcpt_${name.replace(/\W/g, '')}`))
     const before = await instance.everything()
-    const spoiled = { ...good, ...spoil(good) }
-    const { refused, ...rest } = await instance.run(spoiled)
+    const corrupted = { ...good, ...corrupt(good) }
+    const { refused, ...rest } = await instance.run(corrupted)
     expect(rest).toEqual({ imported: 0, existing: 0, unverified: [] })
     expect(refused).toEqual([expect.objectContaining({ at: 'line 1', reason })])
     expect(await instance.everything()).toEqual(before)

@@ -5,7 +5,7 @@ import { forAllTests } from '@svc/devnet/for-tests'
 import { beforeEach, expect, it } from 'vitest'
 import { createObjectHasher, createObjectReader, type HashObject } from '../../../src/files/confirm/hash-object.ts'
 import { createHashThread, plainHashThread, type ThreadHash } from '../../../src/files/confirm/hash-thread.ts'
-import { hashAlong } from '../../../src/files/hash-along.ts'
+import { hashStream } from '../../../src/files/hash-stream.ts'
 import { sha256, watchedStorage } from './confirm.ts'
 
 const storage = forAllTests(watchedStorage)
@@ -68,9 +68,9 @@ it('T-139 reading fails while the provider fails, and works afterwards', async (
   expect(await hashObject('gcs', key)).toMatchObject({ size: 5 })
 })
 
-it.each(['in the thread', 'at once'])('FILE-26 hashing along consumes no byte of a stream: %s', async (how) => {
+it.each(['in the thread', 'at once'])('FILE-26 hashing a stream passes on every byte: %s', async (how) => {
   const chunks = [Buffer.from('one '), Buffer.from('two')]
-  const { bytes, hash, close } = hashAlong(plainHashThread(), Readable.from(chunks), how === 'at once' ? 7 : null)
+  const { bytes, hash, close } = hashStream(plainHashThread(), Readable.from(chunks), how === 'at once' ? 7 : null)
   await new Promise(setImmediate)
   expect((await buffer(bytes)).toString()).toBe('one two')
   expect(await hash()).toBe(sha256('one two'))
@@ -79,7 +79,7 @@ it.each(['in the thread', 'at once'])('FILE-26 hashing along consumes no byte of
 
 async function hashOf(begun: ThreadHash, pieces: Iterable<Uint8Array>): Promise<string> {
   for (const piece of pieces) {
-    begun.take(piece)
+    begun.write(piece)
     await begun.drained()
   }
   const hex = await begun.end()
@@ -117,7 +117,7 @@ it('FILE-22 the hashing thread does not detach the buffer of a piece', async () 
 it('T-11 all callers that wait for the thread continue when it has caught up', async () => {
   const given = thread.begin(null)
   const bytes = randomBytes(8 * 1_048_576)
-  given.take(bytes)
+  given.write(bytes)
   expect(given.isFull()).toBe(true)
   await Promise.all([given.drained(), given.drained(), given.drained()])
   expect(await given.end()).toBe(hash('sha256', bytes))
@@ -126,14 +126,14 @@ it('T-11 all callers that wait for the thread continue when it has caught up', a
 
 it('T-10 a hash in the thread can be abandoned', async () => {
   const given = thread.begin(null)
-  given.take(randomBytes(1000))
+  given.write(randomBytes(1000))
   given.close()
   await expect(given.end()).rejects.toThrow('has ended')
 })
 
 it('T-10 the hashing thread is restarted after a failure', async () => {
   const broken = thread.begin(null)
-  broken.tell('no bytes')
+  broken.sendMessage('no bytes')
   await expect(broken.end()).rejects.toThrow('has ended')
   const again = async () => {
     const begun = thread.begin(null)

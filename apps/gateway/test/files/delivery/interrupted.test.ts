@@ -32,7 +32,7 @@ forEachDatabase('a process that is killed during deliveries', (database) => {
     }
     const blocks = { blockBefore: hex('before'), blockAfter: hex('after') }
     const victim = startProcess(PROGRAM, { args: [JSON.stringify({ ...orders, ...blocks })] })
-    for (const step of AT_THE_GATEWAY) await victim.said(new RegExp(step))
+    for (const step of AT_THE_GATEWAY) await victim.waitForLine(new RegExp(step))
     await Promise.all(held.map(({ reached }) => reached))
     await victim.kill()
     for (const { disconnect } of held) disconnect()

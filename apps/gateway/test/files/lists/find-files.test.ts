@@ -112,8 +112,8 @@ forEachDatabase('a list of some files', (database) => {
     expect((await all({})).length).toBe(21_000)
 
     const { db } = instance.gateway.context.database
-    const outline = (limit: number, maxCursors: number, hangUp = new AbortController().signal) =>
-      outlineOf(db, large.lockerId, { limit }, { maxCursors, hangUp })
+    const outline = (limit: number, maxCursors: number, disconnected = new AbortController().signal) =>
+      outlineOf(db, large.lockerId, { limit }, { maxCursors, disconnected })
     expect(await outline(7000, 2)).toMatchObject({ entries: 21_000, truncated: true, cursors: { length: 2 } })
     const { cursors, ...cut } = await outline(100, 3)
     expect(cut).toEqual({ entries: 400, truncated: true })

@@ -72,7 +72,7 @@ it.each([
   ['limit', 'too small', '0'],
   ['limit', 'too large', '10001'],
   ['limit', 'no number', 'all'],
-])('FILE-13 refuses a %s that is %s, in every list', async (name, _, value) => {
+])('FILE-13 the gateway refuses a %s that is %s, in every list', async (name, _, value) => {
   for (const path of ['/files', '/manifest', '/urls']) {
     const ops = ['locker:list', 'locker:read']
     const reply = await locker.call<{ detail: { loc: string[] }[] }>(ops, 'GET', `${path}?${name}=${value}`)

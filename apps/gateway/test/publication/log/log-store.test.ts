@@ -9,7 +9,7 @@ import { createPublish } from '../../../src/publication/log/publish.ts'
 import { createPublished } from '../../../src/publication/log/published.ts'
 import { addStatements, logReader } from './log-reader.ts'
 
-it('LOG-17 stores the log in a bucket, finishes an interrupted write, and rewrites lost tiles', async () => {
+it('LOG-17 a log in a bucket is completed after an interrupted write, and lost tiles are rewritten', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'svc-log-bucket-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const server = await startS3BucketServer({ folder })

@@ -5,7 +5,7 @@ import { ed25519Identity, expectRefusal, openTestGateway, type TestGateway } fro
 import { writable } from '@svc/devnet/writable'
 import { fromHex, toHex } from '@svc/protocol/bytes'
 import { formatKey } from '@svc/protocol/transparency/note'
-import { proves, readProof } from '@svc/protocol/transparency/proof'
+import { isProvenEntry, readProof } from '@svc/protocol/transparency/proof'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { attest } from '../../evidence/attest.ts'
 import { addStatements, logReader } from './log-reader.ts'
@@ -66,8 +66,8 @@ forEachDatabase('the log', (database) => {
       expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8')
       const proof = readProof(await response.text())
       if (typeof proof === 'string') throw new Error(proof)
-      expect([proof.index, proves(proof, fromHex(digest) as Uint8Array)]).toEqual([start + index, true])
-      expect(proves(proof, fromHex(digests[0]!) as Uint8Array)).toBe(index === 0)
+      expect([proof.index, isProvenEntry(proof, fromHex(digest) as Uint8Array)]).toEqual([start + index, true])
+      expect(isProvenEntry(proof, fromHex(digests[0]!) as Uint8Array)).toBe(index === 0)
     }
     expectRefusal(await instance.send('GET', `/v1/log/proof?statement_digest=${'0'.repeat(64)}`), 404, 'not_in_log')
     expectRefusal(await instance.send('GET', '/v1/log/proof?statement_digest=x'), 422, 'validation_error')
@@ -89,7 +89,7 @@ forEachDatabase('the log', (database) => {
     expect((await reader().entries(heads.at(-1)!)).slice(start.size)).toEqual(added)
     const proof = readProof(await (await get(`/v1/log/proof?statement_digest=${added[9999]}`)).text())
     if (typeof proof === 'string') throw new Error(proof)
-    expect(proves(proof, fromHex(added[9999]!) as Uint8Array)).toBe(true)
+    expect(isProvenEntry(proof, fromHex(added[9999]!) as Uint8Array)).toBe(true)
   })
 
   it('LOG-14 has one writer among all replicas, and a replica with its own folder serves the same log', async () => {
@@ -126,7 +126,7 @@ describe('the tiles of a log of 304 entries', () => {
   afterAll(() => instance.close())
   const get = (path: string, headers: Record<string, string> = {}) => fetch(instance.gateway.url + path, { headers })
 
-  it('LOG-11 serves tiles as immutable and checkpoints for seconds, to pages of any origin', async () => {
+  it('LOG-11 are served as immutable, and checkpoints for seconds, to pages of any origin', async () => {
     const checkpoint = await get('/log/checkpoint', { origin: 'https://reader.example' })
     const headers = Object.fromEntries(checkpoint.headers)
     expect(headers).toMatchObject({
@@ -168,7 +168,7 @@ describe('the tiles of a log of 304 entries', () => {
     ['0/000/..%2f..%2f..%2flog.key', 'a path traversal'],
     ['0/%00', 'a null byte'],
     ['checkpoint', 'not a tile'],
-  ])('LOG-11 has no tile %s: %s', async (path) => {
+  ])('LOG-11 do not include %s: %s', async (path) => {
     const { status, body } = await instance.send<{ error: string }>('GET', `/log/tile/${path}`)
     expect([400, 404, 422]).toContain(status)
     expect(['not_in_log', 'validation_error', 'malformed_request']).toContain(body.error)

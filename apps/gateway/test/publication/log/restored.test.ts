@@ -10,7 +10,7 @@ import { fromHex } from '@svc/protocol/bytes'
 import { ed25519Signer } from '@svc/protocol/keys'
 import { readCheckpoint, signCheckpoint } from '@svc/protocol/transparency/checkpoint'
 import { formatKey, isSignedBy, type NoteKey } from '@svc/protocol/transparency/note'
-import { type LogProof, proves, readProof } from '@svc/protocol/transparency/proof'
+import { isProvenEntry, type LogProof, readProof } from '@svc/protocol/transparency/proof'
 import type { Variables } from '@svc/service/program/config'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { copyDatabase, dropBackup } from '../../continuity/copy-database.ts'
@@ -131,7 +131,7 @@ forEachDatabase('a database that is behind its published log', (database) => {
       const response = await fetch(`${gateway.url}/v1/log/proof?statement_digest=${digest}`)
       const proof = readProof(await response.text())
       if (typeof proof === 'string') throw new Error(proof)
-      expect(proves(proof, fromHex(digest)!)).toBe(true)
+      expect(isProvenEntry(proof, fromHex(digest)!)).toBe(true)
       return proof
     }
     const begin = (origin: string) => command('replay', '--new-log', origin, '--reason', 'it has forked')

@@ -143,7 +143,7 @@ describe('an Idempotency-Key and the address of its client', () => {
     },
   )
 
-  it('PAY-06 such a key stays valid within the IPv6 network of its client', async () => {
+  it('PAY-06 a guessable key stays valid within the IPv6 network of its client', async () => {
     const first = await askFrom('2001:db8:1:2::1', 'my-order')
     expect((await askFrom('2001:db8:1:2:ffff::', 'my-order')).body).toEqual(first.body)
     expect(payReqId((await askFrom('2001:db8:1:3::1', 'my-order')).body)).not.toBe(payReqId(first.body))

@@ -278,7 +278,7 @@ describe('exchange rates', () => {
     expect(legOf(quote, 'MON', 'evm-mainnet').extra.oracle_rate).toMatchObject({ source: 'oracle', fallback: false })
     const { body: health } = await seller.send<{ warnings: string[] }>('GET', '/health')
     const missing = health.warnings.filter((text) => text.startsWith('no price'))
-    expect(missing).toEqual([expect.stringMatching(/^no price of ETH is known: .* FALLBACK_USD has ETH=…$/)])
+    expect(missing).toEqual([expect.stringMatching(/^no price of ETH is known: .* FALLBACK_USD contains ETH=…$/)])
     rates.setPrice('ETH', '3500')
   })
 

@@ -118,7 +118,7 @@ it.each(['sol', EVM_USDC])(
 )
 
 describe('a payment that lands after its quote has ended', () => {
-  it('T-205 AMB-06 on the primary chain after a fork is recorded for refund, with a hint to its payer', async () => {
+  it('T-205 AMB-06 is recorded for refund after a fork of the primary chain, with a hint to its payer', async () => {
     const { primary } = chains()
     const quote = await shop.quote()
     sponsored.market.clock.advance(290)
@@ -136,7 +136,7 @@ describe('a payment that lands after its quote has ended', () => {
     await expectLate(quote, tx)
   })
 
-  it('T-205 AMB-06 on the EVM chain after waiting in the pool is recorded for refund, with a hint to its payer', async () => {
+  it('T-205 AMB-06 is recorded for refund after waiting in the pool of the EVM chain, with a hint to its payer', async () => {
     const client = connectAs(DEV_PAYERS[0]!, chains().evm.url)
     const quote = await shop.quote({ units: 1, pay_network: 'evm-mainnet' })
     sponsored.market.clock.advance(290)

@@ -8,7 +8,13 @@ import { type OidcIssuer, startOidcIssuer, TEST_AUDIENCE } from '@svc/devnet/oid
 import { DEMO_PAYERS } from '@svc/devnet/primary-chain/dev-accounts'
 import { send, signerOf } from '@svc/devnet/primary-chain/dev-client'
 import { buy, legOf, type Market, openMarket, payReqId } from '@svc/devnet/services/market'
-import { ed25519Identity, expectRefusal, type Reply, type TestGateway } from '@svc/devnet/services/test-gateway'
+import {
+  ed25519Identity,
+  expectRefusal,
+  type Reply,
+  type TestGateway,
+  type TestLocker,
+} from '@svc/devnet/services/test-gateway'
 import { writable } from '@svc/devnet/writable'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -151,6 +157,29 @@ forEachDatabase("the admin's endpoints", (database) => {
     expect(shown.restriction).toMatchObject({ state: 'frozen' })
     expect(shown.audit).toMatchObject([{ action: 'freeze_locker', details: { before: 'none', after: 'frozen' } }])
     expectRefusal(await read('/lockers/locker_000000000000'), 404, 'locker_not_found')
+  })
+
+  it('ADD-25 lists all lockers and accepted payments in pages, newest first', async () => {
+    const made: TestLocker[] = []
+    for (let i = 0; i < 3; i++) {
+      market.clock.advance(1)
+      made.unshift(await shop.locker(ed25519Identity()))
+    }
+    type LockerPage = { lockers: operations.AdminLocker[]; next_cursor: string }
+    const first = (await read<LockerPage>('/lockers?limit=2')).body
+    const next = (await read<LockerPage>(`/lockers?limit=1&cursor=${first.next_cursor}`)).body
+    expect([...first.lockers, ...next.lockers].map(({ locker_id }) => locker_id)).toEqual(
+      made.map(({ lockerId }) => lockerId),
+    )
+
+    type PaymentPage = { receipts: { receipt_id: string }[]; next_cursor: string }
+    const newest = (await read<PaymentPage>('/payments/accepted?limit=2')).body
+    const older = (await read<PaymentPage>(`/payments/accepted?limit=1&cursor=${newest.next_cursor}`)).body
+    expect([...newest.receipts, ...older.receipts].map(({ receipt_id }) => receipt_id)).toEqual(
+      made.map(({ receiptId }) => receiptId),
+    )
+    for (const path of ['/lockers', '/payments/accepted'])
+      expectRefusal(await read(`${path}?cursor=abc`), 422, 'validation_error')
   })
 
   describe('payments that match no quote', () => {
@@ -366,7 +395,7 @@ forEachDatabase('sales and lockers', (database) => {
   })
 })
 
-forEachDatabase('the audit log', (database) => {
+forEachDatabase('the audit trail', (database) => {
   openShop(database)
 
   it('T-26 rejects every change, and the hash chain reveals a change made around that', async () => {

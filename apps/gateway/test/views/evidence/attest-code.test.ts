@@ -40,7 +40,7 @@ async function receiptWith(result_hash: string): Promise<string> {
   return receipt.receipt_id
 }
 
-it('ATT-15 answers the code of the newest statement, or of the one with the given sequence', async () => {
+it('ATT-15 the gateway answers the code of the newest statement, or of the one with the given sequence', async () => {
   const locker = await chainOfThree(instance)
   const { receipt_id } = locker
   const { record } = await instance.state(locker)
@@ -67,7 +67,7 @@ it('ATT-15 prefers the result hash of the receipt, with or without its prefix', 
   }
 })
 
-it('ATT-15 ERR-07 answers 400 with a hint to attest when there is no result hash', async () => {
+it('ATT-15 ERR-07 the gateway answers 400 with a hint to attest when there is no result hash', async () => {
   for (const written of ['', 'none', 'sha256:', 'AB'.repeat(32)]) {
     const receipt_id = await receiptWith(written)
     const answer = await instance.read<{ hint: string }>(CODE, { receipt_id })
@@ -100,7 +100,7 @@ it('ATT-12 ATT-13 simulates what publishing would write, and writes nothing', as
   expect(await instance.get('/v1/storage/verify', { receipt_id })).toEqual(before)
 })
 
-it('ATT-13 ERR-22 refuses to simulate before the first statement', async () => {
+it('ATT-13 ERR-22 the gateway refuses to simulate before the first statement', async () => {
   const { receipt_id } = await instance.listed(1)
   expectRefusal(await instance.send('POST', SIMULATE, { receipt_id }), 409, 'attestation_not_available')
 })
@@ -109,7 +109,7 @@ const read = (authorization?: string) =>
   instance.read<{ error?: string }>(BY_TOKEN, {}, authorization ? { authorization } : {})
 const bearer = (...token: Parameters<OidcIssuer['token']>) => `Bearer ${issuer.token(...token)}`
 
-it('ATT-14 answers the attestation and simulation of the receipt that a token names', async () => {
+it('ATT-14 the gateway answers the attestation and simulation of the receipt that a token names', async () => {
   const { receipt_id } = await chainOfThree(instance)
   const exp = Math.floor(instance.clock.now() / 1000) + 120
   const { status, body } = await read(bearer({ receipt_id, exp }))
@@ -122,7 +122,7 @@ it('ATT-14 answers the attestation and simulation of the receipt that a token na
   expect(body).toEqual({ receipt_id, att_code, result_hash, attestation, simulation: simulation.body, token })
 })
 
-it('ATT-14 T-14 refuses every token that the issuer has not signed for this audience and a receipt', async () => {
+it('ATT-14 T-14 the gateway refuses every token that the issuer has not signed for this audience and a receipt', async () => {
   const { receipt_id } = await chainOfThree(instance)
   const bad: [string, string | undefined][] = [
     ['none', undefined],
@@ -141,13 +141,13 @@ it('ATT-14 T-14 refuses every token that the issuer has not signed for this audi
   }
 })
 
-it('ATT-14 ERR-07 refuses tokens that name an unknown receipt or one without an attestation', async () => {
+it('ATT-14 ERR-07 the gateway refuses tokens that name an unknown receipt or one without an attestation', async () => {
   expectRefusal(await read(bearer({ receipt_id: 'rcpt_none' })), 404, 'receipt_not_found')
   const { receipt_id: bare } = await instance.listed(1)
   expectRefusal(await read(bearer({ receipt_id: bare })), 400, 'missing_result_hash_run_storage_verify_first')
 })
 
-it('VER-15 answers a null simulation for a record of the oracle era', async () => {
+it('VER-15 the gateway answers a null simulation for a record of the oracle era', async () => {
   const locker = await instance.listed(2)
   await instance.stateAsOracle(locker)
   const { status, body } = await read(bearer({ receipt_id: locker.receipt_id }))
@@ -155,7 +155,7 @@ it('VER-15 answers a null simulation for a record of the oracle era', async () =
   expect(body).toMatchObject({ simulation: null, attestation: { file_count: 2 } })
 })
 
-it('ATT-14 T-10 refuses tokens with a hint where no issuer is configured, and counts them', async () => {
+it('ATT-14 T-10 the gateway refuses tokens with a hint where no issuer is configured, and counts them', async () => {
   const instance = await openEvidenceGateway({ RATE_LIMITS: 'address=2/min' })
   const answer = await instance.read<{ hint: string }>(BY_TOKEN, {}, { authorization: 'Bearer x.y.z' })
   expectRefusal(answer, 401, 'BEARER_TOKEN_INVALID')

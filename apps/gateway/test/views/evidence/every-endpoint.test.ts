@@ -124,7 +124,7 @@ it.each([
   ['GET', '/v1/storage/recompute-verify'],
   ['GET', '/v1/self-verify'],
   ['POST', '/v1/attest/simulate'],
-])('T-10 VER-18 counts %s %s against the public rate limits', async (method, path) => {
+])('T-10 VER-18 the gateway counts %s %s against the public rate limits', async (method, path) => {
   const instance = await openEvidenceGateway({ RATE_LIMITS: 'receipt=2/min' })
   const locker = await instance.listed(1)
   await instance.state(locker)

@@ -29,7 +29,7 @@ beforeEach(async () => {
 })
 afterEach(() => instance.close())
 
-it('VER-05 EVID-18 fails the signature of a key that the gateway never had', async () => {
+it('VER-05 EVID-18 the gateway reports the signature of a key that it never had as failed', async () => {
   const locker = await instance.listed(2)
   await instance.state(locker, { signer: OTHER_SIGNER })
   for (const path of ['/v1/storage/verify', '/v1/retrieve', '/v1/storage/evidence-bundle', '/v1/self-verify']) {
@@ -37,7 +37,7 @@ it('VER-05 EVID-18 fails the signature of a key that the gateway never had', asy
   }
 })
 
-it('ADD-07 VER-05 checks each statement with the key of its time, before and after a key change', async () => {
+it('ADD-07 VER-05 the gateway checks each statement with the key of its time, before and after a key change', async () => {
   const [before, after, atTheft, tooEarly] = await Promise.all([1, 2, 3, 4].map((count) => instance.listed(count)))
   await instance.state(before!)
   await instance.state(tooEarly!, { signer: NEXT })
@@ -51,7 +51,7 @@ it('ADD-07 VER-05 checks each statement with the key of its time, before and aft
   expect(await Promise.all(valid)).toEqual(['passed', 'passed', 'failed', 'failed'])
 })
 
-it('ADD-07 accepts the old key for a grace period after a change, because old replicas still sign with it', async () => {
+it('ADD-07 the gateway accepts the old key for a grace period after a change, because old replicas still sign with it', async () => {
   const locker = await instance.listed(1)
   const statement = statementSigner(instance.gateway.context)
   await changeKey(statement)

@@ -80,7 +80,9 @@ describe('answers with many files', () => {
   })
 })
 
-it('T-10 counts long answers against the public rate limits, but not short ones', { tags: ['nightly'] }, async () => {
+it('T-10 the gateway counts long answers against the public rate limits, but not short ones', {
+  tags: ['nightly'],
+}, async () => {
   const instance = await openEvidenceGateway({ RATE_LIMITS: 'address=3/min' })
   const [long, short] = [await instance.listed(FILES), await instance.listed(1)]
   for (const locker of [long, short]) await instance.state(locker)

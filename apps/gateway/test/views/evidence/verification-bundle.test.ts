@@ -64,7 +64,7 @@ it('VER-11 MERK-14 the verification bundle holds payment, content, algorithm and
   expect(steps).toEqual(checked.map((field) => expect.stringContaining(field)))
 })
 
-it('VER-11 states lamports only for payments in SOL', async () => {
+it('VER-11 the verification bundle states lamports only for payments in SOL', async () => {
   const { receipt_id } = await instance.listed(1)
   const { db } = instance.gateway.context.database
   const { receipt } = await db

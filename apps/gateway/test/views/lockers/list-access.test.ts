@@ -36,7 +36,7 @@ async function end({ end }: Pick<AccessEntry, 'end'>): Promise<void> {
   expectSuccess(await instance.call(owner, { method, path, body, ops, ...about }))
 }
 
-it('ADD-62 lists everything that opens a new locker: its public link and its operators', async () => {
+it('ADD-62 the list of access contains everything that opens a new locker: its public link and its operators', async () => {
   const { lockerId, receiptId } = locker
   const base = `/v1/lockers/${lockerId}`
   const unknown = { label: null, created_at: null, created_by: null, expires_at: null, last_used_at: null, path: null }
@@ -65,7 +65,7 @@ it('ADD-62 lists everything that opens a new locker: its public link and its ope
   })
 })
 
-it('ADD-62 lists shares, S3 keys of the locker and of the wallet, and open sessions, each with its facts', async () => {
+it('ADD-62 the list of access contains shares, S3 keys of the locker and of the wallet, and open sessions, each with its facts', async () => {
   const shared = await share(locker, 'photos/', { label: 'for Ada' }, operator)
   const key = expectSuccess(await askKey(locker, { prefix: 'photos/', access: 'read' }))
   const walletKey = expectSuccess(await askWalletKey(instance, locker.owner))
@@ -108,7 +108,7 @@ it.each(['public_link', 'operator', 'share', 's3_key', 'upload_session'] as cons
   },
 )
 
-it('T-36 ADD-62 what ended with its operator, by revocation or by time is not listed', async () => {
+it('T-36 ADD-62 entries that ended with their operator, by revocation or by time are not listed', async () => {
   await share(locker, 'photos/', {}, operator)
   await share(locker, 'photos/', { expires_in_hours: 1 })
   await openTestSession(instance, locker, { files: [{ filename: 'b.txt' }] }, operator)

@@ -14,7 +14,7 @@ import { parseMetrics } from './scrape.ts'
 
 const NAME = 'svc_http_request_duration_seconds'
 
-it('counts a duration in every bucket whose bound it does not exceed, and a longer one in +Inf', () => {
+it('a duration counts in every bucket whose bound it does not exceed, and a longer one in +Inf', () => {
   const http = createHttpMetrics()
   const labels = { route: '/v1/keys', method: 'GET', status: '2xx' }
   for (const seconds of [0, 0.001, 0.0011, 0.5, 119, 120, 121, 1e6])
@@ -47,14 +47,14 @@ describe('streamed answers', () => {
   const count = (route: string, status = '2xx') =>
     parseMetrics(metricsText([http.family()])).value(`${NAME}_count`, { route, method: 'GET', status })
 
-  it('counts a streamed answer once, when it ends', async () => {
+  it('count once, when they end', async () => {
     await (await fetch(`${url}/short`)).text()
     await expect.poll(() => count('/short')).toBe(1)
     await fetch(`${url}/empty`)
     await expect.poll(() => count('/empty', '3xx')).toBe(1)
   })
 
-  it('counts a streamed answer whose reader disconnects in the middle', async () => {
+  it('count when their reader disconnects in the middle', async () => {
     const socket = connect(Number(new URL(url).port), '127.0.0.1')
     socket.write('GET /endless HTTP/1.1\r\nHost: x\r\n\r\n')
     await once(socket, 'data')

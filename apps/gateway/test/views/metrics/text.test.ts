@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { metricsText } from '../../../src/views/metrics/text.ts'
 import { parseMetrics } from './scrape.ts'
 
-it('escapes any label value and writes any number', () => {
+it('the text format escapes any label value and writes any number', () => {
   const read = (label: string, value: number) => {
     const gauge = { name: 'some_gauge', type: 'gauge', help: 'Some.', samples: [{ labels: { label }, value }] } as const
     return parseMetrics(metricsText([gauge])).value('some_gauge', { label })

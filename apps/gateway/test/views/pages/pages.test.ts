@@ -101,7 +101,7 @@ describe('/', () => {
   })
 })
 
-it('T-61 serves the single-file verify page only as a download, with its hash in the index and in the list of checksums', async () => {
+it('T-61 the gateway serves the single-file verify page only as a download, with its hash in the index and in the list of checksums', async () => {
   const sha256 = createHash('sha256').update(SAVED_COPY).digest('hex')
   expect(await (await get('/')).json()).toMatchObject({
     verify_page: { url: expect.stringMatching(/^http.*\/verify\.html$/), sha256 },

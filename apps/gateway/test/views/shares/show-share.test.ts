@@ -1,4 +1,4 @@
-// What a share tells about itself: everything that its reader needs, and nothing about the locker.
+// What a share shows: everything that its reader needs, and nothing about the locker.
 
 import { type SharedContent, showShare } from '@svc/api/shares'
 import { forAllTests, forEachTest } from '@svc/devnet/for-tests'
@@ -108,7 +108,7 @@ it('ADD-61 a share stays when its content is gone: the file is not found, and th
   expect(await show(folder.id)).toMatchObject({ files: [], count: 0 })
 })
 
-it('ADD-61 tells whether the newest statement includes the content as it is now', async () => {
+it('ADD-61 a share shows whether the newest statement includes the content as it is now', async () => {
   const [file, folder] = [await share(locker, 'a.txt'), await share(locker, 'photos/')]
   const attested = async () => [(await show(file.id)).attested, (await show(folder.id)).attested]
   expect(await attested()).toEqual([false, false])

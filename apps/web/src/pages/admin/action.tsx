@@ -1,4 +1,4 @@
-// An admin action: its effects, a reason, then the outcome with its entry in the audit log.
+// An admin action: its effects, a reason, then the outcome with its entry in the audit trail.
 
 import { signal, useSignal } from '@preact/signals'
 import type { AuditEntry, AuditLog } from '@svc/api/operations'
@@ -24,7 +24,7 @@ export interface Action {
   confirm: string
   isDangerous?: boolean
   effects: readonly string[]
-  /** The target in the audit log. */
+  /** The target in the audit trail. */
   target: string
   method: 'POST' | 'PUT'
   path: string

@@ -19,7 +19,7 @@ interface PagesProps<Page> {
   children: (page: Page) => ComponentChildren
 }
 
-/** A paginated list. Give it a key of its content, so that another list begins at its first page. */
+/** A paginated list. Pass a `key` that names the list, so that another list begins at its first page. */
 export function Pages<Page extends { next_cursor?: string }>(props: PagesProps<Page>) {
   const { path, params, everyMs, isEmpty, empty, children } = props
   const cursor = useSignal('')

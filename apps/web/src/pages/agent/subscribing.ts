@@ -89,12 +89,12 @@ async function settle({ session, signal, onDoing }: Now): Promise<Paid> {
   if (intent === null) return { outcome: 'elsewhere' }
   const record = await readStarted(session)
   if (!record) return { outcome: 'void' }
-  const [{ PaymentError, releaseUnpaid }, { watchedWallet }] = await Promise.all([
+  const [{ PaymentError, releaseUnpaid }, { watchOnlyWallet }] = await Promise.all([
     import('@svc/sdk'),
     import('@svc/sdk/gateway-wallets'),
   ])
   const { namespace, address } = session.wallet
-  const wallet = watchedWallet(session.node, namespace, address)
+  const wallet = watchOnlyWallet(session.node, namespace, address)
   const asset = record.order.pay_asset
   try {
     const { subscription } = await session.agent.subscribe({

@@ -11,7 +11,7 @@ import { aboutParameter, type Document, mediaOf, type Operation, type Parameter 
 import { isOfWallet, signed, signer } from './key.ts'
 import { KeyPanel } from './key-panel.tsx'
 import { Prose } from './prose.tsx'
-import { type FormValues, type PreparedRequest, prepare, takesToken } from './request.ts'
+import { acceptsToken, type FormValues, type PreparedRequest, prepare } from './request.ts'
 import { resolve } from './schema.ts'
 
 const t = texts.attempt
@@ -68,7 +68,7 @@ export function Attempt({ document, operation, values }: AttemptProps) {
             onChange={(receiptId) => change({ receiptId })}
           />
         )}
-        {takesToken(operation) && (
+        {acceptsToken(operation) && (
           <TextField label={t.token} isSecret value={values.value.token} onChange={(token) => change({ token })} />
         )}
         {media?.[0].includes('json') && (

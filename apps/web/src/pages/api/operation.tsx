@@ -11,7 +11,7 @@ import { Attempt } from './attempt.tsx'
 import { type Document, errorCodes, mediaOf, type Operation, type Response } from './document.ts'
 import { signed, signer } from './key.ts'
 import { Chips, Method, PathText, Prose } from './prose.tsx'
-import { baseUrlOf, curlCommand, type FormValues, initialValues, prepare, takesToken } from './request.ts'
+import { acceptsToken, baseUrlOf, curlCommand, type FormValues, initialValues, prepare } from './request.ts'
 import { sample, typeName } from './schema.ts'
 import { Rules, SchemaTree } from './schema-tree.tsx'
 
@@ -128,12 +128,12 @@ function Command({ document, operation, values }: CommandProps) {
   const by = signer.value
   const needsSignature = operation.schemes.includes('envelope') && (by !== null || !operation.isOptional)
   // Do not show the visitor's token.
-  const token = takesToken(operation) ? 'TOKEN' : ''
+  const token = acceptsToken(operation) ? 'TOKEN' : ''
   const bytes = values.value.bytes ?? (isBytesOnly(operation) ? new Uint8Array() : null)
   const request = prepare(operation, { ...values.value, bytes, token })
   const placeholders = needsSignature ? { [HEADER_ENVELOPE]: '…', [HEADER_SIGNATURE]: '…' } : {}
   const text = curlCommand(baseUrl, { ...request, headers: { ...request.headers, ...placeholders } })
-  const note = needsSignature ? (by ? t.freshSignature : t.needsKey) : takesToken(operation) ? t.needsToken : null
+  const note = needsSignature ? (by ? t.freshSignature : t.needsKey) : acceptsToken(operation) ? t.needsToken : null
   const copied = async () => curlCommand(baseUrl, await signed(operation, values.value, by!))
   return (
     <div>

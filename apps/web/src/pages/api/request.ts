@@ -77,7 +77,7 @@ function isList({ schema }: Parameter): boolean {
   return schema.type === 'array'
 }
 
-export function takesToken({ schemes }: Operation): boolean {
+export function acceptsToken({ schemes }: Operation): boolean {
   return schemes.some((scheme) => /Token$/.test(scheme))
 }
 

@@ -38,8 +38,8 @@ export async function settle(active: ActivePurchase, problem: Problem | null = n
 
 /** Resumes payments of a wallet that is not connected; null if none of them can land. */
 async function resume(active: ActivePurchase, client: Client, record: PurchaseRecord): Promise<SignedReceipt | null> {
-  const [{ sdk, journal, place }, { watchedPayer }] = await Promise.all([tools(), import('../../wallets/payers.ts')])
-  const payer = await watchedPayer(record.payer)
+  const [{ sdk, journal, place }, { watchOnlyPayer }] = await Promise.all([tools(), import('../../wallets/payers.ts')])
+  const payer = await watchOnlyPayer(record.payer)
   const notConnected = async (): Promise<never> => {
     throw new sdk.PaymentError('not_moved', 'the wallet is not connected')
   }

@@ -65,33 +65,32 @@ function List() {
 
 function Explained({ code }: { code: string }) {
   const known = CODES.find((one) => one === code)
+  const all = <a href={urlOf('/errors')}>{t.all}</a>
+  if (!known)
+    return (
+      <Empty title={t.unknown} text={t.unknownText} isPage>
+        {all}
+      </Empty>
+    )
   return (
     <>
-      {known ? (
-        <>
-          <h1>
-            <code>{known}</code>
-          </h1>
-          <p class="soft">{t.status(ERROR_STATUS[known])}</p>
-          <section class="card">
-            <dl class="error-guide">
-              <dt>{t.cause}</dt>
-              <dd>
-                <Prose text={ERROR_GUIDE[known].cause} />
-              </dd>
-              <dt>{t.next}</dt>
-              <dd>
-                <Prose text={ERROR_GUIDE[known].next} />
-              </dd>
-            </dl>
-          </section>
-        </>
-      ) : (
-        <Empty title={t.unknown} text={t.unknownText} />
-      )}
-      <p>
-        <a href={urlOf('/errors')}>{t.all}</a>
-      </p>
+      <h1>
+        <code>{known}</code>
+      </h1>
+      <p class="soft">{t.status(ERROR_STATUS[known])}</p>
+      <section class="card">
+        <dl class="error-guide">
+          <dt>{t.cause}</dt>
+          <dd>
+            <Prose text={ERROR_GUIDE[known].cause} />
+          </dd>
+          <dt>{t.next}</dt>
+          <dd>
+            <Prose text={ERROR_GUIDE[known].next} />
+          </dd>
+        </dl>
+      </section>
+      <p>{all}</p>
     </>
   )
 }

@@ -53,7 +53,8 @@ function S3Keys({ session }: { session: LockerSession }) {
     })
   const add = (key: NewS3Key) => {
     created.value = key
-    keys.value = [...(keys.value ?? []), key]
+    // Without the others, the list would look complete.
+    if (keys.value) keys.value = [...keys.value, key]
   }
   const { value } = keys
   return (

@@ -46,6 +46,7 @@ function usePublicLink(session: LockerSession) {
 export function PublicLinkSwitch({ session }: { session: LockerSession }) {
   const { link, isBusy, problem, change, asking, question } = usePublicLink(session)
   const isOpen = link.status === 'open'
+  const isTakenDown = session.facts.value.restriction?.state === 'taken_down'
   return (
     <div class="link-switch">
       <button
@@ -63,7 +64,7 @@ export function PublicLinkSwitch({ session }: { session: LockerSession }) {
         {t.title}
       </button>
       <span class="soft">
-        {isOpen ? t.isPublic : t.isPrivate} <a href="#people">{t.more}</a>
+        {isTakenDown ? t.isTakenDown : isOpen ? t.isPublic : t.isPrivate} <a href="#people">{t.more}</a>
       </span>
       {problem && <ProblemNote problem={problem} />}
       {question}

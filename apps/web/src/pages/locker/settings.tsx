@@ -1,6 +1,7 @@
 // The key of this browser, and facts of the locker.
 
 import { useSignal } from '@preact/signals'
+import { nameObjection } from '@svc/sdk/locker-names'
 import { printable } from '@svc/verifier/untrusted'
 import { useEffect } from 'preact/hooks'
 import { texts } from '#texts/locker'
@@ -12,6 +13,7 @@ import { nameOf } from '../../ui/locker-name.ts'
 import { networkTitle, providerTitle } from '../../ui/names.ts'
 import { ProblemNote, useAction } from '../../ui/problems.tsx'
 import { Term } from '../../ui/term.tsx'
+import { TextField } from '../../ui/text-field.tsx'
 import { toast } from '../../ui/toast.tsx'
 import { type BrowserKey, browserKeyOf, forgetBrowserKeys, recordLocker } from './browser-key.ts'
 import { RememberChoice } from './choose-mode.tsx'
@@ -127,6 +129,39 @@ function ThisBrowser({ session, onSession }: SettingsProps) {
   )
 }
 
+function Rename({ session }: { session: LockerSession }) {
+  const { locker, facts } = session
+  const name = useSignal(nameOf(facts.value) ?? '')
+  const objection = useSignal<string | null>(null)
+  const { isBusy, problem, run } = useAction()
+  const wanted = name.value.trim()
+  const rename = (event: Event) => {
+    event.preventDefault()
+    if (wanted && nameObjection(wanted) !== null) {
+      objection.value = texts.provision.notAllowed
+      return
+    }
+    void run(async () => {
+      const owner = await session.asOwner()
+      if (!owner) return
+      const tags = await owner.client.renameLocker(locker, wanted || null)
+      facts.value = { ...facts.value, tags }
+      toast(t.renamed)
+    })
+  }
+  return (
+    <>
+      <form class="by-id" aria-label={t.rename} onSubmit={rename}>
+        <TextField label={t.name} hint={t.nameHint} text={name} problem={objection} />
+        <Button type="submit" busy={isBusy} disabled={wanted === (nameOf(facts.value) ?? '')}>
+          {t.rename}
+        </Button>
+      </form>
+      {problem && <ProblemNote problem={problem} />}
+    </>
+  )
+}
+
 function About({ session }: { session: LockerSession }) {
   const { value } = session.facts
   const isShown = useSignal(false)
@@ -135,8 +170,8 @@ function About({ session }: { session: LockerSession }) {
   return (
     <Card title={t.about}>
       <div class="stack">
+        <Rename session={session} />
         <dl class="about">
-          <Term name={t.name}>{nameOf(value) ?? t.none}</Term>
           <Term name={t.tags}>{others.join(', ') || t.none}</Term>
           <Term name={t.locker}>
             <Copyable text={locker_id} what={t.locker} />

@@ -55,7 +55,7 @@ export async function readLog(): Promise<ReadLog> {
     state,
     head,
     witnesses: vouching(state, head),
-    anchor: newest ? { ...newest, fits: head && (await fits(newest, head, readTile)) } : null,
+    anchor: newest ? { ...newest, fits: head && (await isLogPrefix(newest, head, readTile)) } : null,
     readTile,
   }
 }
@@ -78,7 +78,11 @@ function vouching({ witnesses }: LogState, head: SignedCheckpoint | null): Vouch
   })
 }
 
-async function fits({ payload }: LogAnchor, head: SignedCheckpoint, readTile: ReadTile): Promise<boolean | null> {
+async function isLogPrefix(
+  { payload }: LogAnchor,
+  head: SignedCheckpoint,
+  readTile: ReadTile,
+): Promise<boolean | null> {
   if (payload.o !== head.origin || payload.n > head.size) return false
   const prefix = await prefixOf({ head, readTile }, payload.n)
   return prefix && toHex(prefix.root) === payload.root

@@ -17,7 +17,7 @@ export interface SharedFacts {
   size_bytes: number | null
   content_type: string | null
   uploaded_at: string | null
-  /** Whether the newest statement includes it; null if only the proof of the file tells. */
+  /** Whether the newest statement includes it; null if only the proof of the file can show it. */
   attested: boolean | null
 }
 

@@ -4,7 +4,7 @@ import { texts as others } from '#texts/other-verifiers'
 import { texts as t } from '#texts/verify'
 import { urlOf } from '../../address.ts'
 import { index } from '../../gateway.ts'
-import { takeHandedOver } from '../../search/hand-over.ts'
+import { receiveHandedOver } from '../../search/hand-over.ts'
 import { Card } from '../../ui/card.tsx'
 import { Copyable } from '../../ui/copy.tsx'
 import { toast } from '../../ui/toast.tsx'
@@ -25,7 +25,7 @@ const startWorker = () => new Worker(trustedWorkerUrl(new URL(workerUrl, import.
 
 export default function Verify({ params }: { params: Readonly<Record<string, string>> }) {
   const checking = useMemo(() => createChecking(createCheckWorker(startWorker)), [])
-  // Before the first paint, so that the page does not change its form at once.
+  // Before the first paint, so that the layout does not jump.
   useLayoutEffect(() => openNamed(checking, params.receipt_id), [params.receipt_id])
   useEffect(() => {
     document.title = `${t.title} · ${frame.name}`
@@ -72,7 +72,7 @@ function openNamed(checking: Checking, receiptId: string | undefined): void {
 }
 
 async function openHandedOver(checking: Checking): Promise<void> {
-  const taken = await takeHandedOver()
+  const taken = await receiveHandedOver()
   if (taken === null) return
   if (taken.file) await checking.open({ kind: 'file', file: taken.file })
   else toast(t.open.gone)

@@ -7,6 +7,7 @@ import { SearchBox } from '../../search/search-box.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { Numbers } from './numbers.tsx'
 import { Picture } from './picture.tsx'
+import { Verdicts } from './verdicts.tsx'
 import { Ways } from './ways.tsx'
 import './welcome.css'
 
@@ -42,6 +43,7 @@ export default function Welcome() {
           </a>
         )}
       />
+      <Verdicts />
       <Ways />
     </div>
   )

@@ -53,7 +53,7 @@ export const texts = {
     as: 'Signed in as',
     kinds: { oidc: 'by an OIDC token', secret: 'by the internal secret', development: 'development, no secret set' },
     readOnly: 'Read only: ADMINS does not name this identity, so you cannot change anything here.',
-    mayAct: 'You can act. The audit log records every action.',
+    mayAct: 'You can act. The audit trail records every action.',
     signOut: 'Sign out',
   },
   groups: { business: 'Business', health: 'Health', control: 'Control' },
@@ -69,7 +69,7 @@ export const texts = {
     prices: 'Price feed',
     routes: 'Slow routes',
     payments: 'Payments',
-    audit: 'Audit log',
+    audit: 'Audit trail',
   },
   noSection: 'Section not found',
   noSectionText: 'Choose one from the list.',
@@ -111,17 +111,17 @@ export const texts = {
   action: {
     what: 'What will happen',
     reason: 'Reason',
-    reasonHint: 'The audit log stores it with your identity.',
+    reasonHint: 'The audit trail stores it with your identity.',
     reasonShort: 'Give a reason of at least three characters.',
     cancel: 'Cancel',
     close: 'Done',
     failed: 'This was not done',
     unknownOutcome:
-      'No answer arrived. The action may have been done: check the audit log. It is safe to send it again.',
+      'No answer arrived. The action may have been done: check the audit trail. It is safe to send it again.',
     done: 'Done.',
     unchanged: 'Nothing changed: this was already the case.',
-    audit: 'In the audit log',
-    noAudit: 'The entry in the audit log could not be read. Look for it in the section “Audit log”.',
+    audit: 'In the audit trail',
+    noAudit: 'The entry in the audit trail could not be read. Look for it in the section “Audit trail”.',
   },
 
   overview: {
@@ -146,7 +146,7 @@ export const texts = {
       `${common.counted(payments, 'payment')}${more ? ' and more' : ''} to return.`,
     overTerms: (lockers: number, more: boolean) =>
       `${more ? 'More than ' : ''}${common.counted(lockers, 'locker')} over their terms.`,
-    auditBroken: (sequence: number) => `The audit log is broken at entry ${common.number(sequence)}.`,
+    auditBroken: (sequence: number) => `The audit trail is broken at entry ${common.number(sequence)}.`,
     warnings: 'Warnings from /health',
     week: 'Sold in 7 days',
     weekDetail: (purchases: number) => common.counted(purchases, 'purchase'),
@@ -224,6 +224,7 @@ export const texts = {
     nothing: 'No locker found',
     nothingText: 'Enter ids and addresses in full.',
     clear: 'All lockers',
+    noLocker: 'No locker has been opened yet.',
     growth: 'Growth',
     show: 'Show',
     measures: { bytes: 'Bytes stored', lockers: 'Lockers opened', files: 'Files' },
@@ -367,7 +368,7 @@ export const texts = {
       confirm: 'Delete',
       effects: (kind: string) => [
         `Its work (${kind}) is abandoned and not tried again.`,
-        'Its error and payload disappear from this list. The audit log records the deletion.',
+        'Its error and payload disappear from this list. The audit trail records the deletion.',
       ],
     },
   },
@@ -449,6 +450,8 @@ export const texts = {
     blockTime: 'Block time',
     quotes: 'Quotes it names',
     noArrivals: 'Nothing from this transaction reached the treasury.',
+    accepted: 'Accepted payments',
+    noAccepted: 'Nothing has been sold yet.',
     unclaimed: 'Payments to return',
     unclaimedText:
       'Each was made for a quote, but no receipt uses it: another transaction paid the quote, or this one was too late, too small or too large.',
@@ -515,9 +518,9 @@ export const texts = {
   },
   audit: {
     intact: (entries: number) =>
-      `The log is intact: ${common.counted(entries, 'entry', 'entries')}, each linked to the previous one.`,
+      `The audit trail is intact: ${common.counted(entries, 'entry', 'entries')}, each linked to the previous one.`,
     broken: (sequence: number) =>
-      `The log was changed: entry ${common.number(sequence)} does not follow from the previous one.`,
+      `The audit trail was changed: entry ${common.number(sequence)} does not follow from the previous one.`,
     head: 'Last entry',
     headText: 'Save a copy elsewhere: it lets you notice when entries are cut off the end.',
     caption: 'Admin actions, newest first',

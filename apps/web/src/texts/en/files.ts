@@ -182,7 +182,7 @@ export const texts = {
   details: {
     title: 'File',
     encrypted: 'This file is encrypted.',
-    giveKey: 'Enter the key',
+    setKey: 'Enter the key',
     giveOther: 'Enter another key',
     download: 'Download',
     downloadDecrypted: 'Download decrypted',

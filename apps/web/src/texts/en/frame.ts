@@ -21,6 +21,7 @@ export const texts = {
   admin: 'Admin',
   notFound: 'Page not found',
   notFoundText: 'The address may be mistyped, or the page may belong to a newer release.',
+  toHome: 'Go to the first page',
   updated: 'This page did not load completely',
   updatedText: 'It may have been updated, or the connection was lost. Reload the page.',
   reload: 'Reload',

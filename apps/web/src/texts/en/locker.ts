@@ -112,7 +112,7 @@ export const texts = {
     addressHint: 'Ed25519, base58: the address of a Solana wallet, or what “svc whoami” shows.',
     notKey: 'This is not an Ed25519 public key in base58. An EVM address can own a locker, but cannot be an operator.',
     isOwner: 'The owner can already do everything.',
-    addAction: 'Add them',
+    addAction: 'Add the operator',
     added: 'Added',
     remove: 'Remove',
     removeTitle: 'Remove this operator?',
@@ -128,6 +128,7 @@ export const texts = {
       closed: 'Closed',
       isPublic: 'Anyone with the link can open every file.',
       isPrivate: 'No one can open files through it.',
+      isTakenDown: 'While the locker is taken down, no one can open files through it.',
       more: 'Details',
       /** Shown while the receipt id is the id of the link. */
       openText:
@@ -143,10 +144,10 @@ export const texts = {
       rotate: 'Replace the id',
       rotateTitle: 'Replace the link id?',
       rotateText:
-        'Links with the old id stop working immediately and permanently. Temporary links already handed out work until they expire, and the evidence stays public under the receipt id.',
+        'Links with the old id stop working immediately and permanently. Shares, and temporary links already handed out, work until they expire, and the evidence stays public under the receipt id.',
       closeTitle: 'Close the public link?',
       closeText:
-        'The link stops working immediately. Temporary links already handed out work until they expire, and evidence already published stays public.',
+        'The link stops working immediately. Shares, and temporary links already handed out, work until they expire, and evidence already published stays public.',
       changed: 'Changed',
     },
   },
@@ -222,7 +223,10 @@ export const texts = {
     network: 'Paid on',
     created: 'Opened',
     none: 'none',
-    fixed: 'Name and tags are set when a locker is opened, and cannot be changed later.',
+    rename: 'Rename',
+    renamed: 'Renamed',
+    nameHint: 'You and your operators see it. Leave it empty to remove the name. The owner signs once.',
+    fixed: 'Tags are set when a locker is opened, and cannot be changed later.',
   },
   programs: {
     name: 'Name',
@@ -263,7 +267,7 @@ export const texts = {
     },
     tus: {
       title: 'Token for tus uploads',
-      text: 'A token lets a tus program upload into this locker, and nothing else. “End them all” above ends all tokens.',
+      text: 'A token lets a tus program upload into this locker, and nothing else. “End all shares, keys and uploads” under “Access” ends all tokens.',
       folderHint: 'Leave it empty for the whole locker. With a folder, uploads replace no files.',
       endpoint: 'Endpoint',
       add: 'Create a token',
@@ -340,7 +344,7 @@ export const texts = {
     title: 'This locker is paid for, but not opened yet',
     text: 'The wallet that paid opens it.',
     name: 'Name',
-    nameHint: 'Optional. Only you and your operators see it. It cannot be changed later.',
+    nameHint: 'Optional. Only you and your operators see it. You can change it later.',
     namePlaceholder: 'Contracts 2026',
     notAllowed: 'Use at most 59 letters, digits, spaces and . _ @ + -, beginning with a letter or a digit.',
     action: 'Open the locker',

@@ -14,6 +14,8 @@ export const texts = {
   days: (days: number) => (days % 365 === 0 ? common.counted(days / 365, 'year') : common.counted(days, 'day')),
   total: 'Total',
   once: 'once, for the whole time',
+  assets: (assets: readonly string[]) =>
+    `Pay with ${new Intl.ListFormat('en', { type: 'disjunction' }).format(assets)}`,
   asset: 'Pay with',
   amount: 'Amount',
   network: 'On',

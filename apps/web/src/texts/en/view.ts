@@ -17,7 +17,7 @@ export const texts = {
     title: 'About this file',
     size: 'Size',
     type: 'Type',
-    typeNote: 'as it was declared',
+    typeNote: 'as declared by the uploader',
     noType: 'not declared',
     stored: 'Stored',
     hash: 'SHA-256',

@@ -32,6 +32,16 @@ export const texts = {
     },
     failed: 'The numbers did not load.',
   },
+  verdicts: {
+    title: 'What a check answers',
+    passed: 'All checks passed',
+    passedText: 'These are the files, signed by a key that you trust, and on chain since then.',
+    open: 'Not everything was checked',
+    openText: 'Nothing failed. The page says what is missing: a key, the files, or a node of the chain.',
+    failed: 'Do not rely on this',
+    failedText: 'Something was altered. The page says which check failed, and why.',
+    action: 'Check evidence',
+  },
   ways: {
     title: 'Three ways to start',
     page: {

@@ -9,7 +9,7 @@ import type { ProgramAccount } from './program/memory.ts'
 
 interface RegistryInstruction {
   readonly accounts: readonly ProgramAccount[]
-  /** The instruction's data after the byte that says which it is. */
+  /** The instruction's data after the byte with its number. */
   readonly parameters: Uint8Array
 }
 

@@ -25,22 +25,22 @@ export const TOKEN_PROGRAMS: readonly Address[] = [TOKEN_PROGRAM_ADDRESS, TOKEN_
 
 const TOKEN_ACCOUNT_BYTES = 165
 const MINT_BYTES = 82
-// Token-2022 pads mints to a token account's length; the byte after that says which of the two it is.
+// Token-2022 pads mints to a token account's length; the byte after that tells the two apart.
 const EXTENDED_KIND = { mint: 1, account: 2 } as const
 
 export function readTokenAccount(account: Account): Token | null {
-  if (!holds(account, TOKEN_ACCOUNT_BYTES, EXTENDED_KIND.account)) return null
+  if (!isOfKind(account, TOKEN_ACCOUNT_BYTES, EXTENDED_KIND.account)) return null
   const token = getTokenDecoder().decode(account.data)
   return token.state === 0 ? null : token
 }
 
 export function readMint(account: Account): Mint | null {
-  if (!holds(account, MINT_BYTES, EXTENDED_KIND.mint)) return null
+  if (!isOfKind(account, MINT_BYTES, EXTENDED_KIND.mint)) return null
   const mint = getMintDecoder().decode(account.data)
   return mint.isInitialized ? mint : null
 }
 
-function holds(account: Account, length: number, kind: number): boolean {
+function isOfKind(account: Account, length: number, kind: number): boolean {
   if (!TOKEN_PROGRAMS.includes(account.programAddress)) return false
   const { data } = account
   return data.length === length || (data.length > TOKEN_ACCOUNT_BYTES && data[TOKEN_ACCOUNT_BYTES] === kind)

@@ -50,7 +50,7 @@ export function createLedger(past: readonly PastTransaction[]) {
       bySignature.set(signature, transaction)
       messages.add(digest)
     },
-    /** Takes out all transactions after a slot, and returns them in their order. */
+    /** Removes all transactions after a slot, and returns them in order. */
     removeAfter(slot: number): TransactionRecord[] {
       const first = transactions.findIndex((transaction) => transaction.slot > slot)
       const removed = first === -1 ? [] : transactions.splice(first)

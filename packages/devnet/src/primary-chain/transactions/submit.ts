@@ -87,7 +87,7 @@ export function simulateOn(state: State, wire: WireTransaction, verifySignatures
   return { ...simulation, ...balanceMeta(state.svm, keys, before, after), loadedAddresses: loaded }
 }
 
-/** Gives accounts back what they held in a slot, and takes out the transactions after it. */
+/** Restores the accounts as of a slot, and removes the transactions after it. */
 export function rollBack({ svm, history, ledger, programs }: State, slot: number): TransactionRecord[] {
   for (const address of history.addresses()) {
     const before = history.at(address, slot)

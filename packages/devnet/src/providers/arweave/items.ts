@@ -33,7 +33,7 @@ export function createItems(): Items {
 }
 
 /** POST of a whole item. */
-export async function takeItem(exchange: Exchange, service: UploadService): Promise<void> {
+export async function acceptItem(exchange: Exchange, service: UploadService): Promise<void> {
   const { items } = service
   const { path } = await receiveFile(exchange, service.newPath())
   service.received(exchange)
@@ -60,7 +60,7 @@ export interface UploadService {
   newPath(): string
   /** Called when the body of a request has arrived completely. */
   received(exchange: Exchange): void
-  /** Returns false and takes nothing when the credit does not suffice. */
+  /** Returns false, charging nothing, when the credit does not suffice. */
   pay(bytes: number): boolean
   /** Whether accepted items are final on the chain. */
   isSealing(): boolean

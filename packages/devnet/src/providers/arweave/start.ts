@@ -9,7 +9,7 @@ import { createFaults, type FaultPlan } from '../http/faults.ts'
 import { startProviderServer } from '../http/server.ts'
 import { createUploads } from './chunks.ts'
 import { type GatewayBehavior, serveGateway } from './gateway.ts'
-import { createItems, type Item, serveItemStatus, takeItem, type UploadService } from './items.ts'
+import { acceptItem, createItems, type Item, serveItemStatus, type UploadService } from './items.ts'
 
 export interface ArweaveServer {
   uploadUrl: string
@@ -31,7 +31,7 @@ export interface ArweaveServer {
   uploads(): number
   discardUploads(): void
   fail(plan: FaultPlan): void
-  /** Removes all faults, resets the gateways, and gives credit. */
+  /** Removes all faults, resets the gateways, and restores the credit. */
   recover(): void
   stop(): Promise<void>
 }
@@ -61,7 +61,7 @@ export async function startArweaveServer(): Promise<ArweaveServer> {
     const [, , kind, token = '', uploadId = '', last = ''] = exchange.url.pathname.split('/')
     if (kind === 'info') return exchange.answer(200, {}, '{}')
     if (kind === 'tx' && uploadId === 'status') return serveItemStatus(exchange, service, token)
-    if (kind === 'tx' && exchange.method === 'POST') return takeItem(exchange, service)
+    if (kind === 'tx' && exchange.method === 'POST') return acceptItem(exchange, service)
     return kind === 'chunks' ? uploads.serve(exchange, uploadId, last) : exchange.answer(404)
   }
 

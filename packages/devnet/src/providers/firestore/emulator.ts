@@ -1,4 +1,4 @@
-// The emulator in a process of its own, so that its memory is not measured as its clients'. It keeps everything in
+// The emulator in its own process, so that its memory does not count as its clients'. It keeps everything in
 // memory and ends with its parent.
 
 import { FirestoreServer, type FirestoreStateDocument } from '@firestore-emulator/server'

@@ -21,7 +21,7 @@ const TOKEN_SECONDS = 3600
 
 export interface Account {
   publicKey: KeyObject
-  /** The key file that an operator would download. */
+  /** The key file that an admin would download. */
   keyFile(origin: string): string
   /** Whether the request carries a valid token. */
   isAuthorized(exchange: Exchange): boolean

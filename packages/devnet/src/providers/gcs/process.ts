@@ -1,4 +1,4 @@
-// The store in a process of its own, so that its work is not measured as its clients'. It ends with its parent.
+// The store in its own process, so that its work does not count as its clients'. It ends with its parent.
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -44,7 +44,7 @@ export function createUploads(objects: Objects, bucket: string, origin: string):
     return kept
   }
 
-  async function takeWhole(exchange: Exchange, given: Given) {
+  async function receiveWhole(exchange: Exchange, given: Given) {
     const [metadata, bytes] = splitParts(await buffer(exchange.body), exchange.headers['content-type'] ?? '')
     const path = objects.newFile()
     await writeFile(path, bytes)
@@ -67,7 +67,7 @@ export function createUploads(objects: Objects, bucket: string, origin: string):
     })
   }
 
-  async function takeChunk(exchange: Exchange, session: Session) {
+  async function receiveChunk(exchange: Exchange, session: Session) {
     if (session.done) return exchange.answer(200, wireObject(session.done, bucket))
     const range = readContentRange(exchange.headers['content-range'])
     if (range.start !== null) {
@@ -91,7 +91,7 @@ export function createUploads(objects: Objects, bucket: string, origin: string):
         return exchange.refuse(404, 'notFound', 'The specified bucket does not exist.')
       }
       const given = { name: searchParams.get('name') ?? '', mustBeNew: searchParams.get('ifGenerationMatch') === '0' }
-      await (searchParams.get('uploadType') === 'multipart' ? takeWhole : beginSession)(exchange, given)
+      await (searchParams.get('uploadType') === 'multipart' ? receiveWhole : beginSession)(exchange, given)
     },
     async proceed(exchange) {
       const id = exchange.url.searchParams.get('upload_id') ?? ''
@@ -104,7 +104,7 @@ export function createUploads(objects: Objects, bucket: string, origin: string):
       }
       // A request of a session waits for the one before it.
       await oneAtATime(id, async () => {
-        if (exchange.method === 'PUT') return takeChunk(exchange, session)
+        if (exchange.method === 'PUT') return receiveChunk(exchange, session)
         sessions.delete(id)
         await rm(session.path, { force: true })
         exchange.answer(499)

@@ -1,4 +1,4 @@
-// The faults that a test can plan for a provider server. Each server adds faults of its own.
+// The faults that a test can plan for a provider server. Each server adds its own.
 
 /** Faults of the connection, which every HTTP server here can have. */
 export type ConnectionFault =

@@ -25,7 +25,7 @@ export interface Collection {
   load(stored: StoredDocument): Document | null
   replace(stored: StoredDocument, document: Document): void
   remove(stored: StoredDocument): void
-  replay(entry: JournalEntry): void
+  replay(entry: Exclude<JournalEntry, { drop: true }>): void
 }
 
 function createCollection(name: string, journal: Journal): Collection {
@@ -115,6 +115,8 @@ export interface Database {
   /** By its full name, `database.collection`. Null before the first write. */
   find(name: string): Collection | null
   findOrCreate(name: string): Collection
+  /** Removes its documents and indexes. */
+  drop(name: string): void
   close(): void
 }
 
@@ -128,6 +130,18 @@ export function openDatabase(folder: string): Database {
     return collection
   }
 
-  for (const entry of entries) findOrCreate(entry.collection).replay(entry)
-  return { find: (name) => collections.get(name) ?? null, findOrCreate, close: journal.close }
+  for (const entry of entries) {
+    if ('drop' in entry) collections.delete(entry.collection)
+    else findOrCreate(entry.collection).replay(entry)
+  }
+  return {
+    find: (name) => collections.get(name) ?? null,
+    findOrCreate,
+    drop(name) {
+      const collection = collections.get(name)
+      for (const stored of collection?.matching({}) ?? []) collection?.remove(stored)
+      if (collections.delete(name)) journal.append({ collection: name, drop: true })
+    },
+    close: journal.close,
+  }
 }

@@ -3,7 +3,7 @@ import type { Document } from 'bson'
 import { CommandError } from './command-error.ts'
 import { hello, saslContinue, saslStart } from './commands/handshake.ts'
 import { find, getMore, killCursors } from './commands/reading.ts'
-import { createIndexes, insert, listIndexes, remove, update } from './commands/writing.ts'
+import { createIndexes, drop, insert, listIndexes, remove, update } from './commands/writing.ts'
 import type { Fault } from './faults.ts'
 import type { Command, ConnectionState, ServerState } from './state.ts'
 import { encodeReply, requestsOf } from './wire.ts'
@@ -70,6 +70,7 @@ const COMMANDS: Record<string, Command> = {
   delete: remove,
   createindexes: createIndexes,
   listindexes: listIndexes,
+  drop,
 }
 
 function nameOf(command: Document): string {

@@ -1,4 +1,4 @@
-// Keeps the documents between starts. A large document has a file of its own, to save memory; everything else is in a journal of
+// Keeps the documents between starts. A large document has its own file, to save memory; everything else is in a journal of
 // BSON documents, one per change. All of it is synchronous, so that nothing happens between finding a document and
 // changing it.
 
@@ -20,6 +20,7 @@ export type JournalEntry = { collection: string } & (
   | { put: Document; body: string | null }
   | { remove: unknown }
   | { index: Document }
+  | { drop: true }
 )
 
 export interface Journal {

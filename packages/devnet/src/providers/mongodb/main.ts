@@ -1,4 +1,4 @@
-// A MongoDB server in a process of its own; prints its URL.
+// A MongoDB server in its own process; prints its URL.
 
 import { startMongodbServer } from './start.ts'
 

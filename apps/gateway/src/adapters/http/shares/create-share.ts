@@ -1,6 +1,5 @@
 import type { Body } from '@svc/api/endpoint'
 import { DEFAULT_SHARE_HOURS, type createShare as endpoint, MAX_SHARES, type Share } from '@svc/api/shares'
-import { toHex } from '@svc/protocol/bytes'
 import { filenameProblem } from '@svc/protocol/filename'
 import { ServiceError, ValidationError } from '@svc/service/service-error'
 import type { LockerCaller } from '../../../auth/callers.ts'
@@ -17,7 +16,6 @@ import { grantTo, isGranted } from '../../../lockers/access.ts'
 import { lockLocker } from '../../../lockers/store.ts'
 import { isFolder, isLive, namesLocker } from './find-share.ts'
 import { shownShare } from './list-shares.ts'
-import { SEED_BYTES } from './share-ids.ts'
 import { deleteShares, insertShare, sharesOfLocker } from './store.ts'
 
 const HOUR_SECONDS = 3600
@@ -37,9 +35,9 @@ export async function createShare(
     requireWritable(locker)
     const grant = grantTo(signer.identity, locker)
     if (!isGranted(locker, grant)) throw keyRemoved()
-    if ((await keepLive(tx, locker, now)) >= MAX_SHARES) throw tooMany()
+    if ((await pruneShares(tx, locker, now)) >= MAX_SHARES) throw tooMany()
     const row: ShareTable = {
-      seed: toHex(context.randomBytes(SEED_BYTES)),
+      seed: context.shareIds.newSeed(context.randomBytes),
       locker_id,
       path,
       label: label ?? null,
@@ -72,7 +70,7 @@ async function requireContent(context: Context, locker: Locker, path: string): P
 }
 
 /** Counts the live shares of a locker and deletes the others. The caller holds the lock of the locker. */
-async function keepLive(tx: Tx, locker: Locker, now: number): Promise<number> {
+async function pruneShares(tx: Tx, locker: Locker, now: number): Promise<number> {
   const shares = await sharesOfLocker(tx, locker.locker_id)
   const ended = shares.filter((share) => !isLive(share, locker, now))
   await deleteShares(tx, ended)

@@ -16,7 +16,7 @@ export async function liveShares(context: Context, locker: Locker): Promise<Shar
   return (await sharesOfLocker(context.database.db, locker.locker_id)).filter((share) => isLive(share, locker, now))
 }
 
-/** The share as those see it who may read the locker. */
+/** The share as shown to callers who may read the locker. */
 export function shownShare({ shareIds, config }: Pick<Context, 'shareIds' | 'config'>, share: ShareTable): Share {
   const { seed, path, label, minted_by, created_at, expires_at, last_used_at } = share
   const id = shareIds.idOf(seed)

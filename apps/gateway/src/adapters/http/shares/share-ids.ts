@@ -7,6 +7,8 @@ import { fromBase64Url, fromHex, toBase64Url, toHex, utf8 } from '@svc/protocol/
 import type { Ed25519Signer } from '@svc/protocol/keys'
 
 export interface ShareIds {
+  /** Of a new share. Its id does not begin with a hyphen, which command lines read as an option. */
+  newSeed(randomBytes: (length: number) => Uint8Array): string
   /** 22 characters of base64url. `seed`: 16 bytes in hex. */
   idOf(seed: string): string
   /** Null for text that has another form. Whether a share has the seed is another question. */
@@ -15,19 +17,26 @@ export interface ShareIds {
 
 /** Tokens of short URLs are JSON objects, so none of them has this signature. It stays secret. */
 const DOMAIN = utf8('svc/shares/v1')
-export const SEED_BYTES = 16
+const SEED_BYTES = 16
 const ID_CHARACTERS = 22
 /** A seed is random and one block long, so that it needs neither a chaining mode nor a nonce. */
 const CIPHER = 'aes-256-ecb'
 
 export function createShareIds(signer: Ed25519Signer): ShareIds {
   const key = createHmac('sha256', signer.sign(DOMAIN)).update('ids').digest()
+  function idOf(seed: string): string {
+    const cipher = createCipheriv(CIPHER, key, null).setAutoPadding(false)
+    const block = fromHex(seed, SEED_BYTES) as Uint8Array // the database has nothing else
+    return toBase64Url(Buffer.concat([cipher.update(block), cipher.final()]))
+  }
   return {
-    idOf(seed) {
-      const cipher = createCipheriv(CIPHER, key, null).setAutoPadding(false)
-      const block = fromHex(seed, SEED_BYTES) as Uint8Array // the database has nothing else
-      return toBase64Url(Buffer.concat([cipher.update(block), cipher.final()]))
+    newSeed(randomBytes) {
+      for (;;) {
+        const seed = toHex(randomBytes(SEED_BYTES))
+        if (!idOf(seed).startsWith('-')) return seed
+      }
     },
+    idOf,
     seedOf(id) {
       const block = id.length === ID_CHARACTERS ? fromBase64Url(id) : null
       if (!block) return null

@@ -29,7 +29,7 @@ async function findLongLived(context: Context, accessKeyId: string): Promise<S3C
   return { ...scopeOfKey(row), accessKeyId, secret: secretOfKey(credentialKeys, row) }
 }
 
-/** Clients know this code, and some of them then request new credentials by themselves. */
+/** Clients know this code; some of them then request new credentials automatically. */
 function expired() {
   return s3Error('ExpiredToken', 'these credentials have expired', 'request new ones: svc s3 credentials')
 }

@@ -13,7 +13,7 @@ import { findFolders, foldersIn, walkFolders } from '../folders/store.ts'
 
 export interface KeyQuery {
   prefix: string
-  /** Empty for none. */
+  /** Empty for no delimiter. */
   delimiter: string
   /** Only keys and common prefixes after this text. */
   after: string | null
@@ -37,10 +37,10 @@ export interface KeyPage {
   next: string | null
 }
 
-/** `hangUp`: the client has disconnected. */
-export async function findKeys(db: Db, lockerId: string, query: KeyQuery, hangUp: AbortSignal): Promise<KeyPage> {
+/** `disconnected`: the client has disconnected. */
+export async function findKeys(db: Db, lockerId: string, query: KeyQuery, disconnected: AbortSignal): Promise<KeyPage> {
   if (query.limit === 0) return { keys: [], prefixes: [], next: null }
-  return (query.delimiter === '' ? wholePage : foldedPage)(db, lockerId, query, hangUp)
+  return (query.delimiter === '' ? wholePage : foldedPage)(db, lockerId, query, disconnected)
 }
 
 /** A page after a common prefix begins after all keys with that prefix. */
@@ -50,11 +50,11 @@ function rangeOf({ prefix, delimiter, after }: KeyQuery): NameRange {
   return { from: delimiter === '' ? afterName(after) : afterEntry(after, { prefix, delimiter }), upTo }
 }
 
-async function wholePage(db: Db, lockerId: string, query: KeyQuery, hangUp: AbortSignal): Promise<KeyPage> {
+async function wholePage(db: Db, lockerId: string, query: KeyQuery, disconnected: AbortSignal): Promise<KeyPage> {
   const range = rangeOf(query)
   const most = query.limit + 1
   const [files, folders] = await Promise.all([
-    storedFiles(db, lockerId, range, most, hangUp),
+    storedFiles(db, lockerId, range, most, disconnected),
     foldersIn(db, lockerId, range, most),
   ])
   const all = inOrder(files.map(listedKey), folders.map(asFile).map(listedKey))
@@ -62,11 +62,11 @@ async function wholePage(db: Db, lockerId: string, query: KeyQuery, hangUp: Abor
   return { keys, prefixes: [], next: all.length > keys.length ? (keys.at(-1) as ListedKey).key : null }
 }
 
-async function foldedPage(db: Db, lockerId: string, query: KeyQuery, hangUp: AbortSignal): Promise<KeyPage> {
+async function foldedPage(db: Db, lockerId: string, query: KeyQuery, disconnected: AbortSignal): Promise<KeyPage> {
   const { limit } = query
   const range = rangeOf(query)
   const [files, folders] = await Promise.all([
-    storedEntries(db, lockerId, range, query, limit + 1, hangUp),
+    storedEntries(db, lockerId, range, query, limit + 1, disconnected),
     walkFolders(db, lockerId, range, query, limit + 1),
   ])
   const entries = [...new Set([...files, ...folders].map((name) => entryOf(name, query)))].sort(compareCodePoints)

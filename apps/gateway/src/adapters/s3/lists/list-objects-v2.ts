@@ -26,15 +26,15 @@ export const listObjectsV2: S3Operation = async (context, request, caller) => {
 }
 
 /** The version of the token's format. */
-const FORM = '1'
+const TOKEN_VERSION = '1'
 
 /** A position among the keys, independent of keys that are added or deleted meanwhile. */
 function tokenAfter(entry: string): string {
-  return FORM + toBase64Url(utf8(entry))
+  return TOKEN_VERSION + toBase64Url(utf8(entry))
 }
 
 function keyIn(token: string): string {
-  const bytes = token.startsWith(FORM) ? fromBase64Url(token.slice(FORM.length)) : null
+  const bytes = token.startsWith(TOKEN_VERSION) ? fromBase64Url(token.slice(TOKEN_VERSION.length)) : null
   const key = bytes && fromUtf8(bytes)
   if (!key || key.includes('\0')) {
     throw s3Error(

@@ -2,7 +2,7 @@
 
 import { s3Error } from '@svc/s3/errors'
 import { encodeKey, WrittenXml, writeContent, writeElement, type XmlFields } from '@svc/s3/xml'
-import { hangUpSignal } from '@svc/service/http/hang-up'
+import { disconnectSignal } from '@svc/service/http/disconnect-signal'
 import type { Context } from '../../../context.ts'
 import type { S3Caller } from '../caller.ts'
 import type { S3Request } from '../request.ts'
@@ -55,8 +55,8 @@ export async function readPage(
   { locker }: S3Caller,
   query: KeyQuery,
 ): Promise<KeyPage> {
-  using hangUp = hangUpSignal(wire)
-  return findKeys(database.db, locker.locker_id, query, hangUp.signal)
+  using disconnected = disconnectSignal(wire)
+  return findKeys(database.db, locker.locker_id, query, disconnected.signal)
 }
 
 /** The fields of every kind of list. Text that may contain any character is encoded if the client requests it. */
@@ -89,9 +89,9 @@ function writeKey({ key, size, etag, uploadedAt, hasChecksum }: ListedKey, encod
 
 const CHECKSUM = writeContent({ ChecksumAlgorithm: 'SHA256', ChecksumType: 'FULL_OBJECT' })
 const STORAGE_CLASS = writeContent({ StorageClass: 'STANDARD' })
-const LONG_AGO = '1970-01-01T00:00:00Z'
+const UNKNOWN_TIME = '1970-01-01T00:00:00Z'
 
 /** The time format of S3: `2013-05-24T00:00:00.000Z`, always in whole seconds. */
 function lastModified(uploadedAt: string | null): string {
-  return `${(uploadedAt ?? LONG_AGO).slice(0, LONG_AGO.length - 1)}.000Z`
+  return `${(uploadedAt ?? UNKNOWN_TIME).slice(0, UNKNOWN_TIME.length - 1)}.000Z`
 }

@@ -31,7 +31,7 @@ const CRCS: readonly string[] = ['crc32', 'crc32c', 'crc64nvme']
 
 type Headers = Readonly<Record<string, string>>
 
-/** The checksum that CreateMultipartUpload announces; null for none. */
+/** The checksum that CreateMultipartUpload announces; null when it announces none. */
 export function readAnnounced(headers: Headers): UploadChecksum | null {
   const name = headers['x-amz-checksum-algorithm']?.toUpperCase()
   const type = readType(headers)

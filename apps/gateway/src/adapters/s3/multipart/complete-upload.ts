@@ -23,7 +23,7 @@ import { streamXmlWithKeepAlive } from '../stream-xml.ts'
 import { beingCompleted } from './abort-upload.ts'
 import { announcedOf, checksumElements, checksumOf, requireSameChecksum } from './checksums.ts'
 import { digestOf, type ListedPart, listedParts, MAX_LIST_BYTES, readPartList } from './part-list.ts'
-import { FILE_ID, findUpload, isUnderWay, noSuchUpload } from './uploads.ts'
+import { FILE_ID, findUpload, isInProgress, noSuchUpload } from './uploads.ts'
 
 /** Attempts when parts arrive or are found lost in the meantime. */
 const MAX_ATTEMPTS = 3
@@ -74,7 +74,7 @@ async function choose(
   const now = unixNow(context)
   const session = await lockSession(tx, sessionId)
   const file = await findSessionFile(tx, sessionId, FILE_ID)
-  if (!session || !file || !isUnderWay(session, now)) throw noSuchUpload()
+  if (!session || !file || !isInProgress(session, now)) throw noSuchUpload()
   await requireGranted(tx, session, credential.grant)
   requireWritable(session)
   const digest = digestOf(list)
@@ -83,7 +83,7 @@ async function choose(
     if (isSameChoice) return
     throw beingCompleted()
   }
-  if (isSealed(file) && !isSameChoice) throw begunOtherwise()
+  if (isSealed(file) && !isSameChoice) throw otherCompletionInProgress()
   const parts = listedParts(list, await findParts(tx, sessionId, FILE_ID), file)
   requireSize(headers, parts)
   const checksum = checksumOf(file, parts)
@@ -101,7 +101,7 @@ function requireSize({ 'x-amz-mp-object-size': declared }: Readonly<Record<strin
   throw s3Error('InvalidRequest', `x-amz-mp-object-size does not match the total size of the parts, which is ${size}`)
 }
 
-function begunOtherwise() {
+function otherCompletionInProgress() {
   return s3Error(
     'InvalidRequest',
     'a completion with a different list of parts is in progress',

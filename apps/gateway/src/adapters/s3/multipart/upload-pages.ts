@@ -5,7 +5,7 @@ import type { OpenUpload } from './store.ts'
 
 export interface UploadQuery {
   prefix: string
-  /** Empty for none. */
+  /** Empty for no delimiter. */
   delimiter: string
   /** The page begins after this key; empty for the first. */
   keyMarker: string

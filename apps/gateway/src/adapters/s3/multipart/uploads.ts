@@ -20,7 +20,7 @@ export const FILE_ID = 'f_0001'
 /** Finds an upload in progress. */
 export async function requireUpload(context: Context, request: S3Request, caller: S3Caller): Promise<Upload> {
   const upload = await findUpload(context, request, caller)
-  if (!upload || !isUnderWay(upload.session, unixNow(context))) throw noSuchUpload()
+  if (!upload || !isInProgress(upload.session, unixNow(context))) throw noSuchUpload()
   return upload
 }
 
@@ -38,7 +38,7 @@ export async function findUpload(
 }
 
 /** An upload stays in progress while it is being completed. */
-export function isUnderWay(session: Session, now: number): boolean {
+export function isInProgress(session: Session, now: number): boolean {
   if (session.closed_at !== null) return false
   return isLeased(session, now) || (now < session.expires_at && isGranted(session, grantOf(session)))
 }

@@ -3,7 +3,7 @@
 import { canonicalJson } from '@svc/protocol/canonical'
 import { s3Error } from '@svc/s3/errors'
 import { mediaTypeProblem } from '../../../files/media-type.ts'
-import { KEPT_MD5 } from '../etags.ts'
+import { MD5_KEY } from '../etags.ts'
 import { refuseAcl } from '../owner.ts'
 
 type Headers = Readonly<Record<string, string>>
@@ -15,7 +15,7 @@ export interface ObjectHeaders {
 }
 
 const DEFAULT_TYPE = 'binary/octet-stream'
-const KEPT = ['cache-control', 'content-disposition', 'content-encoding', 'content-language', 'expires']
+const STORED_HEADERS = ['cache-control', 'content-disposition', 'content-encoding', 'content-language', 'expires']
 const META = 'x-amz-meta-'
 /** Names and values together, as at AWS. */
 const MAX_METADATA_BYTES = 2048
@@ -25,27 +25,27 @@ export function readObjectHeaders(headers: Headers): ObjectHeaders {
   const contentType = headers['content-type'] || DEFAULT_TYPE
   const problem = mediaTypeProblem(contentType)
   if (problem !== null) throw s3Error('InvalidArgument', `Content-Type ${problem}`)
-  const kept = { ...standardHeaders(headers), ...userMetadata(headers) }
-  return { contentType, metadata: Object.keys(kept).length === 0 ? null : canonicalJson(kept) }
+  const stored = { ...standardHeaders(headers), ...userMetadata(headers) }
+  return { contentType, metadata: Object.keys(stored).length === 0 ? null : canonicalJson(stored) }
 }
 
 /** The headers of an object as they were sent. */
 export function storedHeaders({ metadata }: { metadata: string | null }): Record<string, string> {
-  const { [KEPT_MD5]: _, ...kept } = JSON.parse(metadata ?? '{}')
-  return kept
+  const { [MD5_KEY]: _, ...stored } = JSON.parse(metadata ?? '{}')
+  return stored
 }
 
 function standardHeaders(headers: Headers): Record<string, string> {
-  const kept: Record<string, string> = {}
-  for (const name of KEPT) {
+  const stored: Record<string, string> = {}
+  for (const name of STORED_HEADERS) {
     const value = name === 'content-encoding' ? withoutFraming(headers[name]) : headers[name]
     if (value === undefined || value === '') continue
     if (value.length > MAX_HEADER_BYTES) {
       throw s3Error('InvalidArgument', `the header ${name} is limited to ${MAX_HEADER_BYTES} bytes`)
     }
-    kept[name] = value
+    stored[name] = value
   }
-  return kept
+  return stored
 }
 
 /** `aws-chunked` describes how the body was sent; it is not an encoding of the object. */
@@ -59,7 +59,7 @@ const NOT_IN_HEADERS = /[^\t\x20-\x7e\x80-\xff]/
 const NOT_IN_NAMES = /[^\w!#$%&'*+.^`|~-]/
 
 function userMetadata(headers: Headers): Record<string, string> {
-  const kept: Record<string, string> = {}
+  const stored: Record<string, string> = {}
   let bytes = 0
   for (const [name, value] of Object.entries(headers)) {
     if (!name.startsWith(META)) continue
@@ -67,9 +67,9 @@ function userMetadata(headers: Headers): Record<string, string> {
       throw s3Error('InvalidArgument', 'the metadata contains a name or value that a header cannot carry')
     }
     bytes += name.length - META.length + value.length
-    kept[name] = value
+    stored[name] = value
   }
-  if (bytes <= MAX_METADATA_BYTES) return kept
+  if (bytes <= MAX_METADATA_BYTES) return stored
   throw s3Error(
     'MetadataTooLarge',
     `the names and values of the metadata are limited to ${MAX_METADATA_BYTES} bytes in total`,

@@ -4,7 +4,7 @@
 import { withPrefix } from '@svc/protocol/bytes'
 import { s3Error } from '@svc/s3/errors'
 import type { Payload } from '@svc/s3/payload'
-import { ownedChunks } from '../../../files/hash-along.ts'
+import { ownedChunks } from '../../../files/hash-stream.ts'
 import { maxObjectBytes } from '../../../files/objects.ts'
 import { type Source, storeBytes } from '../../../files/store-bytes.ts'
 import { emptyAnswer } from '../answers.ts'

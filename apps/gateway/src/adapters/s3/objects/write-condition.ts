@@ -19,7 +19,7 @@ export function readWriteCondition({ 'if-match': match, 'if-none-match': noneMat
       throw s3Error('PreconditionFailed', 'an object with this key already exists', 'omit If-None-Match to replace it')
     }
     if (match !== undefined && !current) throw noSuchKey()
-    if (match !== undefined && current && !isMatch(match, etagOf(current))) throw another('If-Match')
+    if (match !== undefined && current && !isMatch(match, etagOf(current))) throw conditionFailed('If-Match')
   }
 }
 
@@ -37,12 +37,12 @@ export function readDeleteCondition(headers: Headers): WriteCondition {
     check(before)
     if (size === undefined && modifiedAt === undefined) return
     if (before?.object_id == null) throw noSuchKey()
-    if (size !== undefined && Number(size) !== (before.size_bytes ?? before.object_bytes)) throw another(SIZE)
-    if (modifiedAt !== undefined && modifiedAt !== validatorsOf(before).modifiedAt) throw another(TIME)
+    if (size !== undefined && Number(size) !== (before.size_bytes ?? before.object_bytes)) throw conditionFailed(SIZE)
+    if (modifiedAt !== undefined && modifiedAt !== validatorsOf(before).modifiedAt) throw conditionFailed(TIME)
   }
 }
 
-function another(header: string) {
+function conditionFailed(header: string) {
   return s3Error('PreconditionFailed', `the object does not match ${header}`, 'read the object again before you retry')
 }
 

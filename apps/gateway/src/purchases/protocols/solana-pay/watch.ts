@@ -136,7 +136,7 @@ async function check(context: Context, watch: WatchedQuoteTable, now: number): P
     const paid = await claimPayment(context, request, legs, tx)
     if (typeof paid === 'object') return commit((tx) => recordCheck(tx, pay_req_id, { ...paid, ...atTheEnd }))
     isPassing &&= paid === 'unpaid'
-    if (isPassing) await commit((noting) => recordCheck(noting, pay_req_id, { passed_tx: tx }))
+    if (isPassing) await commit((dbTx) => recordCheck(dbTx, pay_req_id, { passed_tx: tx }))
   }
   if (isPassing && named.length > MAX_READ) await commit((tx) => recordCheck(tx, pay_req_id, soon))
 }

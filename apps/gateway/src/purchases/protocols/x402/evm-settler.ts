@@ -36,7 +36,7 @@ export function createEvmSettler(network: EvmNetwork, nodes: ChainNodes, key: Ui
   const sending = mutex()
 
   /** Signs again when another gateway with this key used the nonce. The authorization still pays only once. */
-  async function send({ note, payload }: SettlementOrder, to: Address, data: Hex): Promise<Hex> {
+  async function send({ record, payload }: SettlementOrder, to: Address, data: Hex): Promise<Hex> {
     const payer = (payload as EvmPayload).authorization.from.toLowerCase() // validated by `paymentId`
     const [costs, height] = await Promise.all([chain.costs({ to, data }), chain.height()])
     const done = await sending.acquire()
@@ -45,7 +45,7 @@ export function createEvmSettler(network: EvmNetwork, nodes: ChainNodes, key: Ui
       for (let attempt = 1; ; attempt++) {
         const signed = await chain.sign({ to, data, ...costs })
         const result = await recordAndSend(signed, {
-          record: ({ tx, raw }) => note({ tx, raw, height, payer, maxFee: maxFeeGwei(raw) }, replacing),
+          record: ({ tx, raw }) => record({ tx, raw, height, payer, maxFee: maxFeeGwei(raw) }, replacing),
           send: ({ raw }) => chain.send(raw),
         })
         if (result?.sent !== 'nonce_taken' || attempt === MAX_ATTEMPTS) return signed.tx

@@ -94,7 +94,7 @@ export async function finishSettlement(
   if (last.outcome === 'found') {
     // Another sender has used the authorization, so their transaction is the one that pays.
     if (tx !== settlement.tx)
-      await context.database.commit((noting) => replaceTransaction(noting, { ...settlement, tx }, settlement.tx))
+      await context.database.commit((dbTx) => replaceTransaction(dbTx, { ...settlement, tx }, settlement.tx))
     const settled = await claimSettled(context, request, paid, last, { payReqIds: last.references })
     if (tx === settlement.tx) await releaseFee(context, settlement)
     return settled

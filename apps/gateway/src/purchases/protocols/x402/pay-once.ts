@@ -70,8 +70,8 @@ async function createLockerOf(
   request: PayRequest,
   receipt: SignedReceipt,
 ): Promise<LockerCreation> {
-  const made = await database.commit((tx, note) =>
-    createLocker(tx, note, {
+  const made = await database.commit((tx, recordDocuments) =>
+    createLocker(tx, recordDocuments, {
       receipt,
       request,
       tags: tagsOf(request.quote),

@@ -4,12 +4,12 @@ import { ServiceError } from '@svc/service/service-error'
 import { type Context, unixNow } from '../../../context.ts'
 import { KEY_LIFETIME_SECONDS } from '../../idempotency.ts'
 import {
+  assignIdempotencyKey,
   findIdempotencyKey,
   findPayRequest,
   findReceiptOfRequest,
   type PayRequest,
   releaseIdempotencyKey,
-  takeIdempotencyKey,
 } from '../../store.ts'
 import { findSettlement } from './store.ts'
 
@@ -34,7 +34,7 @@ export async function identifiedQuote(context: Context, id: string, request: Pay
       if (isUsed || now <= earlier.expires_at) throw identifierConflict()
     }
     const taken = { idempotency_key, body_sha256: '', pay_req_id, created_at: now }
-    if (await commit((tx) => takeIdempotencyKey(tx, taken, stored?.pay_req_id ?? null))) return request
+    if (await commit((tx) => assignIdempotencyKey(tx, taken, stored?.pay_req_id ?? null))) return request
   }
 }
 

@@ -7,7 +7,7 @@ import { quoteExpired } from '@svc/payments/selling/errors'
 import { ServiceError } from '@svc/service/service-error'
 import { checkBudget, HOUR, type Limit, type Refusal, releaseSpending, spend } from '../../../budgets/budgets.ts'
 import { type Context, unixNow } from '../../../context.ts'
-import { findReceiptOfRequest, type PayRequest, takeAuthorization } from '../../store.ts'
+import { assignAuthorization, findReceiptOfRequest, type PayRequest } from '../../store.ts'
 import { RESUME_SECONDS } from '../../sweep.ts'
 import { claimEarlier, claimSamePayer } from './claim-earlier.ts'
 import { cannotSettle, earlierPaymentOpen, notSettled, paymentFailed, tooManyFailed } from './errors.ts'
@@ -56,7 +56,7 @@ export async function settlePayment(context: Context, payment: SignedPayment): P
     limits: [addressLimit(context, payment)],
   })
   if (overBudget) throw tooManyFailed(overBudget, network, unixNow(context))
-  const refusal = await settler.settle({ ...payment, note: recorderOf(context, payment, open?.settlement) })
+  const refusal = await settler.settle({ ...payment, record: recorderOf(context, payment, open?.settlement) })
   const settlement = await findSettlement(db, request.pay_req_id)
   const isSent = settlement && settlement.tx !== open?.settlement.tx
   if (refusal?.why === 'unavailable' && !isSent) throw notSettled(refusal, leg)
@@ -129,7 +129,7 @@ async function resumeQuietly(context: Context, request: PayRequest): Promise<voi
  * then on its authorization belongs to this quote alone, no matter who sends it (T-46). `failed` is an earlier attempt
  * of the same payment, whose fee is lost.
  */
-function recorderOf(context: Context, payment: SignedPayment, failed?: Settlement): SettlementOrder['note'] {
+function recorderOf(context: Context, payment: SignedPayment, failed?: Settlement): SettlementOrder['record'] {
   const { pay_req_id } = payment.request
   const { network: on } = quotedLeg(payment.leg)
   const network = on.name
@@ -157,7 +157,7 @@ function recorderOf(context: Context, payment: SignedPayment, failed?: Settlemen
         else await deleteSettlement(tx, settlement)
         return refusal
       }
-      if (!authorization_id || (await takeAuthorization(tx, { network, authorization_id, pay_req_id }))) return true
+      if (!authorization_id || (await assignAuthorization(tx, { network, authorization_id, pay_req_id }))) return true
       await deleteSettlement(tx, settlement)
       await releaseSpending(tx, sent.tx)
       return false

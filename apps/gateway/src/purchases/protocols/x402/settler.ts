@@ -50,8 +50,11 @@ export interface SignedPayment {
 export interface SettlementOrder {
   leg: X402Leg
   payload: EvmPayload | SvmPayload
-  /** Call it before sending. False when another transaction has been recorded: then this one must not be sent. */
-  note(sent: SentTransaction, replacing?: string): Promise<boolean>
+  /**
+   * Records the transaction; call it before sending. False when another one is recorded: then this one must not be
+   * sent.
+   */
+  record(sent: SentTransaction, replacing?: string): Promise<boolean>
 }
 
 interface SentTransaction {

@@ -118,7 +118,7 @@ export function createSolanaSettler(network: SolanaNetwork, nodes: ChainNodes, s
           try {
             const payer = sourceOf(transaction).owner
             const recorded = { tx, raw, height: await chain.height(), payer, maxFee: MAX_FEE }
-            await recordAndSend(recorded, { record: order.note, send: () => chain.send(raw) })
+            await recordAndSend(recorded, { record: order.record, send: () => chain.send(raw) })
           } catch (error) {
             if (error instanceof Refused) refusal = error.refusal
             else failure = error

@@ -151,7 +151,7 @@ interface Step {
   isDue(document: Document): boolean
   /** For documents with an order across the files of several processes: they are written together. */
   inOrder?: true
-  /** The step waits for the chain, so it writes each document by itself. */
+  /** The step waits for the chain, so it commits each document separately. */
   asksChain?: true
 }
 

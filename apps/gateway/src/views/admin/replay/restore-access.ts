@@ -19,18 +19,18 @@ import { putOperator, removeOperatorFrom } from '../../../lockers/operators.ts'
 import { deleteS3Key, findLocker, lockLocker, updateLocker } from '../../../lockers/store.ts'
 import type { Restored } from './restored.ts'
 
-/** Of two changes in the same second, the one that grants or lifts does not count. */
+/** Of two changes in the same second, the one that restricts wins. */
 function inOrder(documents: readonly AccessDocument[]): AccessDocument[] {
-  return documents.toSorted((a, b) => a.changedAt - b.changedAt || Number(isStrict(a)) - Number(isStrict(b)))
+  return documents.toSorted((a, b) => a.changedAt - b.changedAt || Number(isRestricting(a)) - Number(isRestricting(b)))
 }
 
-function isStrict({ change }: AccessDocument): boolean {
+function isRestricting({ change }: AccessDocument): boolean {
   if (change.what === 'link') return !change.status || change.status.link_closed === 1
   if (change.what === 'restriction') return change.restriction !== null
-  return !GIVING.includes(change.what)
+  return !GRANTING.includes(change.what)
 }
 
-const GIVING: readonly AccessChange['what'][] = [
+const GRANTING: readonly AccessChange['what'][] = [
   'operator_added',
   's3_key_made',
   'wallet_s3_key_made',
@@ -80,6 +80,7 @@ async function repeat(tx: Tx, { change, changedAt }: AccessDocument): Promise<vo
   if (change.what === 'share_made') return insertShare(tx, change.row)
   if (change.what === 'link') return updateLocker(tx, locker_id, change.status ?? { link_closed: 1 })
   if (change.what === 'anchoring') return updateLocker(tx, locker_id, { anchoring: change.anchoring })
+  if (change.what === 'tags') return updateLocker(tx, locker_id, { tags: JSON.stringify(change.tags) })
   if (change.what === 'restriction') {
     const { restriction, notice } = change
     const restricted_at = restriction && isoSeconds(changedAt)
@@ -111,6 +112,6 @@ async function endS3Key(tx: Tx, lockerId: string, accessKeyId: string): Promise<
 }
 
 /** Later than every epoch that URLs were created with, here or in the lost history. */
-function laterEpoch({ access_epoch }: Locker, noted: number): number {
-  return Math.max(access_epoch + 1, noted)
+function laterEpoch({ access_epoch }: Locker, recordedEpoch: number): number {
+  return Math.max(access_epoch + 1, recordedEpoch)
 }

@@ -106,11 +106,11 @@ it.each([
   ['gone', (path: string) => unlink(path)],
   ['cut short', (path: string) => truncate(path, 3)],
   ['changed', (path: string) => writeFile(path, 'last!')],
-])('SESS-04 a stored part that is %s counts as missing and can be sent again', async (name, spoil) => {
+])('SESS-04 a stored part that is %s counts as missing and can be sent again', async (name, corrupt) => {
   const session = await sessionOf(name, ['first ', 'last.'])
   const parts = db().selectFrom('upload_parts').selectAll().where('session_id', '=', session.opened.session_id)
   const { object_id } = await parts.where('part_index', '=', 1).executeTakeFirstOrThrow()
-  await spoil(join(storage.folder, 'objects', object_id.slice(0, 2), object_id))
+  await corrupt(join(storage.folder, 'objects', object_id.slice(0, 2), object_id))
   const incomplete = { status: 'partial', files: [{ ok: false, error: 'CONTENT_NOT_FOUND', missing_parts: [1] }] }
   expect((await session.finalize()).body).toMatchObject(incomplete)
   expect((await session.status()).body.files).toMatchObject([{ parts: 1, received_bytes: 6, missing_parts: [1] }])

@@ -154,7 +154,7 @@ forEachDatabase('parts that are written to their final location', (database) => 
     expect((await publicBytes(instance, locker, 'a')).equals(bytes)).toBe(true)
   })
 
-  it('SESS-02 parts that an earlier release stored are put together with later ones', async () => {
+  it('SESS-02 parts that an earlier release stored are combined with later ones', async () => {
     const bytes = randomBytes(3 * PART)
     const to = await session()
     // As separate objects, like every part of that release.

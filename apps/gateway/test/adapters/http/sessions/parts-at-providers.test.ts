@@ -67,8 +67,8 @@ it.each(PROVIDERS)(
     }
     await upload('chunks', [1, 3_000_000, 9_000_000, 18_000_000])
     const buffers: (() => void)[] = []
-    const { takeBuffer } = instance.gateway.context
-    for (let release = takeBuffer(); release; release = takeBuffer()) buffers.push(release)
+    const { acquireBuffer } = instance.gateway.context
+    for (let release = acquireBuffer(); release; release = acquireBuffer()) buffers.push(release)
     await upload('streamed', [5_000_000, 18_000_000])
     for (const release of buffers) release()
   },

@@ -55,7 +55,7 @@ it.each(['file', 'folder'] as const)(
   },
 )
 
-it('ADD-61 ADD-06 answers ranges and conditions', async () => {
+it('ADD-61 ADD-06 a shared file supports ranges and conditions', async () => {
   const answers = async (headers: Record<string, string>) => {
     const response = await read(ids.folder, 'letters.txt', { headers })
     return [response.status, response.headers.get('content-range'), await response.text()]

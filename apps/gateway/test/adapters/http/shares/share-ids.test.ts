@@ -5,7 +5,7 @@ import { createShareIds } from '../../../../src/adapters/http/shares/share-ids.t
 
 const signer = ed25519Signer(randomBytes(32))
 const ids = createShareIds(signer)
-const newSeed = () => randomBytes(16).toString('hex')
+const newSeed = () => ids.newSeed(randomBytes)
 
 it('ADD-61 gateways with the same key for short URLs derive the same id of a seed, and the seed of an id', () => {
   const [seed, other] = [newSeed(), createShareIds(signer)]
@@ -22,6 +22,11 @@ it('ADD-61 the id under another key, and every changed id, belongs to another se
     const changed = id.slice(0, i) + (id[i] === 'A' ? 'B' : 'A') + id.slice(i + 1)
     expect(ids.seedOf(changed)).not.toBe(seed)
   }
+})
+
+it('ADD-61 no id begins with a hyphen, so a command does not read it as an option', () => {
+  const seeds = Array.from({ length: 1000 }, newSeed)
+  expect(seeds.filter((seed) => ids.idOf(seed).startsWith('-'))).toEqual([])
 })
 
 it('T-49 text in another form is not an id, including a second spelling of the same bytes', () => {

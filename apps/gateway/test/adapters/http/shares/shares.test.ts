@@ -262,7 +262,7 @@ forEachDatabase('shares', (database) => {
   })
 })
 
-it('LIM-11 ADD-61 counts new shares against the limit of the signer', async () => {
+it('LIM-11 ADD-61 new shares count against the limit of the signer', async () => {
   const instance = await openTestGateway({ RATE_LIMITS: 'signer=2/min' })
   onTestFinished(instance.close)
   const locker = await instance.locker(ed25519Identity())

@@ -15,7 +15,7 @@ import { expectS3Error, openS3Gateway } from '../s3-gateway.ts'
 const instance = forAllTests(openS3Gateway)
 const bucket = forAllTests(() => instance.bucket())
 
-it('ADD-44 lists the one bucket that the key opens', async () => {
+it('ADD-44 the S3 endpoint lists the one bucket that the key opens', async () => {
   const Bucket = bucket.name
   const { Buckets, Owner } = await bucket.client.send(new ListBucketsCommand({}))
   expect(Buckets).toEqual([{ Name: Bucket, CreationDate: expect.any(Date), BucketRegion: 'us-east-1' }])
@@ -25,15 +25,18 @@ it('ADD-44 lists the one bucket that the key opens', async () => {
   expect((await bucket.client.send(new ListBucketsCommand({ Prefix: 'other' }))).Buckets ?? []).toEqual([])
 })
 
-it('ADD-44 finds the bucket of the key and no other', async () => {
+it('ADD-44 the S3 endpoint finds the bucket of the key and no other', async () => {
   const Bucket = bucket.name
   expect(await bucket.client.send(new HeadBucketCommand({ Bucket }))).toMatchObject({ BucketRegion: 'us-east-1' })
   const { name } = await instance.bucket()
   for (const other of [name, 'locker_none'])
     expect(await bucket.send('HEAD', '', { target: `/s3/${other}` })).toMatchObject({ status: 403 })
+  // Most clients print the message, and not the hint.
+  const { status, text } = await bucket.send('GET', '', { target: '/s3/photos' })
+  expect([status, text]).toEqual([403, expect.stringContaining(`<Message>this access key opens only ${Bucket}`)])
 })
 
-it('ADD-44 accepts the creation of the existing bucket, even with a read-only key', async () => {
+it('ADD-44 the S3 endpoint accepts the creation of the existing bucket, even with a read-only key', async () => {
   const Bucket = bucket.name
   const reader = await bucket.clientWith({}, { access: 'read' })
   for (const client of [bucket.client, reader])
@@ -47,7 +50,7 @@ it('ADD-44 accepts the creation of the existing bucket, even with a read-only ke
   expect(answer.text).toContain('lockers are bought')
 })
 
-it('ADD-44 refuses access lists that it would not apply', async () => {
+it('ADD-44 the S3 endpoint refuses access lists that it would not apply', async () => {
   const Bucket = bucket.name
   const refused = { status: 400, code: 'AccessControlListNotSupported' }
   for (const acl of ['public-read', 'authenticated-read'])
@@ -77,7 +80,7 @@ it('ADD-44 a bucket cannot be deleted', async () => {
   await expectS3Error(reader.send(new DeleteBucketCommand({ Bucket })), 403, 'AccessDenied')
 })
 
-it('ADD-44 reports location, versioning and access like those of a new bucket', async () => {
+it('ADD-44 the S3 endpoint reports location, versioning and access like those of a new bucket', async () => {
   const Bucket = bucket.name
   expect(await bucket.client.send(new GetBucketLocationCommand({ Bucket }))).not.toHaveProperty('LocationConstraint')
   const versioning = await bucket.client.send(new GetBucketVersioningCommand({ Bucket }))
@@ -86,7 +89,7 @@ it('ADD-44 reports location, versioning and access like those of a new bucket', 
   expect(Grants).toEqual([{ Grantee: { ...Owner, Type: 'CanonicalUser' }, Permission: 'FULL_CONTROL' }])
 })
 
-it('ADD-44 reports the configured region', async () => {
+it('ADD-44 the S3 endpoint reports the configured region', async () => {
   const elsewhere = await openS3Gateway({ S3: 'on,region=eu-central-1' })
   onTestFinished(elsewhere.close)
   const { client, name: Bucket } = await elsewhere.bucket()
@@ -121,6 +124,6 @@ it.each([
   ['DELETE', 'tagging', 204, null],
   ['DELETE', 'website', 204, null],
   ['DELETE', 'object-lock', 501, 'NotImplemented'],
-])('ADD-44 answers %s ?%s with %i %s', async (method, name, status, code) => {
+])('ADD-44 the S3 endpoint answers %s ?%s with %i %s', async (method, name, status, code) => {
   expect(await bucket.send(method, `?${name}=`)).toMatchObject({ status, code })
 })

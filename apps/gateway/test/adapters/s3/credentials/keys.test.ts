@@ -182,7 +182,7 @@ forEachDatabaseInGate('the store of S3 keys', (database) => {
     return db
   }
 
-  it('ADD-42 a key is findScope by its id, and is listed with its locker until it expires', async () => {
+  it('ADD-42 a key is found by its id, and is listed with its locker until it expires', async () => {
     const db = await opened(key('B'), key('A'), key('0', { created_at: 101 }), key('C', { locker_id: 'locker_2' }))
     expect(await createKeyFinder(db)('A')).toEqual(key('A'))
     expect(await createKeyFinder(db)('a')).toBeNull()

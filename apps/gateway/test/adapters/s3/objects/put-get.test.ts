@@ -282,7 +282,7 @@ it('T-30 metadata that a header cannot carry is refused, in names and values, an
   expect(readObjectHeaders({ 'x-amz-meta-__proto__': 'x' }).metadata).toBe('{"x-amz-meta-__proto__":"x"}')
 })
 
-it('T-30 a stored or requested header value injects no header and comes back byte for byte', async () => {
+it('T-30 a stored or requested header value injects no header and is returned byte for byte', async () => {
   const instance = await openS3Gateway()
   onTestFinished(instance.close)
   const bucket = await instance.bucket()

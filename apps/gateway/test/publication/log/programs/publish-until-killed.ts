@@ -43,9 +43,9 @@ const publish = createPublish({
   database: {
     ...database,
     commit: (work) =>
-      database.commit((tx, note) => {
+      database.commit((tx, recordDocuments) => {
         dieAt('place')
-        return work(tx, note)
+        return work(tx, recordDocuments)
       }),
   },
   files,

@@ -18,7 +18,7 @@ type Respond = (response: ServerResponse, honest: () => Promise<void>) => void |
 
 export async function startTestWitness(name: string) {
   const { key, sign } = testKey(name, 'cosigner')
-  const asked: WitnessRequest[] = []
+  const requests: WitnessRequest[] = []
   let respond: Respond = (_, honest) => honest()
   let logKey: NoteKey | null = null
   let latest: TreeHead | null = null
@@ -30,7 +30,7 @@ export async function startTestWitness(name: string) {
     const checkpoint = readCheckpoint(rest.join('\n\n'))
     const old = Number(oldLine.replace('old ', ''))
     if (typeof checkpoint === 'string' || request.url !== '/w/add-checkpoint') return refuse(response, 400)
-    asked.push({ old, size: checkpoint.size })
+    requests.push({ old, size: checkpoint.size })
     await respond(response, async () => {
       if (!logKey || !isSignedBy(checkpoint.note, logKey)) return refuse(response, 403)
       const known = latest?.size ?? 0
@@ -48,7 +48,7 @@ export async function startTestWitness(name: string) {
   return {
     key,
     sign,
-    asked,
+    requests,
     /** The line of a policy that names this witness. */
     line: `witness ${name} ${formatKey(key)} http://127.0.0.1:${port}/w/`,
     trust: (log: NoteKey) => {
@@ -57,7 +57,7 @@ export async function startTestWitness(name: string) {
     /** Forgets the log, so that the witness can follow another one. */
     forget: () => {
       latest = null
-      asked.length = 0
+      requests.length = 0
     },
     behave: (behaviour: Respond) => {
       respond = behaviour

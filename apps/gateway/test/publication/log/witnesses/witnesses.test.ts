@@ -71,7 +71,7 @@ forEachDatabase('witnesses of the log', (database) => {
       await addStatements(db(), 5)
       await context().publishLog()
       expect(await cosigners()).toEqual(['one.example', 'two.example'])
-      expect(first.asked).toEqual([
+      expect(first.requests).toEqual([
         { old: 0, size: 300 },
         { old: 300, size: 305 },
       ])
@@ -99,7 +99,7 @@ forEachDatabase('witnesses of the log', (database) => {
       await poll(isKept, { intervalMs: 20, timeoutMs: 30_000 })
       await context().publishLog()
       expect(await cosigners()).toEqual(['one.example', 'two.example'])
-      expect(second.asked.at(-1)).toEqual({ old: 305, size: 306 })
+      expect(second.requests.at(-1)).toEqual({ old: 305, size: 306 })
     })
 
     it('LOG-21 proves again from the size that a witness names', async () => {
@@ -110,15 +110,15 @@ forEachDatabase('witnesses of the log', (database) => {
         response.end = (() => answer()) as typeof response.end
         await honest()
       })
-      const before = first.asked.length
+      const before = first.requests.length
       await addStatements(db(), 1)
       await context().publishLog()
       expect(await cosigners()).toEqual(['one.example'])
-      expect(first.asked.length).toBe(before + 1)
+      expect(first.requests.length).toBe(before + 1)
 
-      const asked = second.asked.length
+      const asked = second.requests.length
       await otherProcess().ask((await newestCheckpoint(db()))!)
-      expect(second.asked.slice(asked)).toEqual([
+      expect(second.requests.slice(asked)).toEqual([
         { old: 306, size: 307 },
         { old: 307, size: 307 },
       ])
@@ -192,9 +192,9 @@ forEachDatabase('witnesses of the log', (database) => {
       }
       let size = 0
       second.behave((response) => refuse(response, 409, `${size++ % 2}\n`))
-      const asked = second.asked.length
+      const asked = second.requests.length
       await otherProcess().ask(recorded)
-      expect(second.asked.length).toBe(asked + 3)
+      expect(second.requests.length).toBe(asked + 3)
       expect(await otherProcess().cosigned(recorded)).toBe(await context().transparencyLog.checkpoint())
     })
   })

@@ -125,7 +125,7 @@ describe('a payload', () => {
     [TOKENS.USDC.address, 'an authorization without fields', { type: 'authorization' }],
   ]
 
-  it.each(payloads)('T-100 for %s is refused with %s', async (currency, _name, payload) => {
+  it.each(payloads)('T-100 is refused for the currency %s when it has %s', async (currency, _name, payload) => {
     const challenge = payableWith(await challengesOf(shop), currency)
     const { challenge: texts } = decoded(shown(challenge, TX))
     expectProblem(

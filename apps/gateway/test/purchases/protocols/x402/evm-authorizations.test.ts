@@ -309,7 +309,7 @@ describe('an authorization of the EVM chain', { shuffle: false }, () => {
     it.each([
       ['has paused it', pauseUsdc],
       ['blocks the payer', (chains: LocalChains) => blockUsdc(chains, DEV_PAYERS[2]!.address)],
-    ])('T-46 in USDC is refused while its issuer %s, and succeeds later', async (_, block) => {
+    ])('T-46 is refused while the issuer of USDC %s, and succeeds later', async (_, block) => {
       const { url } = testbed.gateway
       const before = await treasuryUsdc('evm', testbed.chains)
       const { text } = await signed()

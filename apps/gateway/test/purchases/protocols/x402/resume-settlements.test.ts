@@ -45,7 +45,7 @@ afterEach(() => testbed.calm())
 
 const QUOTE_MS = 300_000
 
-it('T-01 all settlements of buyers who did not come back are finished, page by page', async () => {
+it('T-01 all settlements of buyers who did not return are finished, page by page', async () => {
   const ids: string[] = []
   testbed.nodes.primary.behave(withResult(READ.primary, () => null))
   for (let i = 0; i < 3; i++) {
@@ -61,7 +61,7 @@ it('T-01 all settlements of buyers who did not come back are finished, page by p
   expect(await Promise.all(receipts)).toEqual(ids.map((pay_req_id) => expect.objectContaining({ pay_req_id })))
 })
 
-describe.each(FAMILIES)('a payment on the %s chain whose buyer does not come back', (family) => {
+describe.each(FAMILIES)('a payment on the %s chain whose buyer does not return', (family) => {
   it.each([
     [
       'a successful payment gets its receipt after the quote, without its buyer',
@@ -99,7 +99,7 @@ describe.each(FAMILIES)('a payment on the %s chain whose buyer does not come bac
   })
 
   it.each([true, false])(
-    'T-205 ADD-13 a payment that lands after another has paid its quote is recorded for refund and gets no receipt (its buyer comes back: %s)',
+    'T-205 ADD-13 a payment that lands after another has paid its quote is recorded for refund and gets no receipt (its buyer returns: %s)',
     async (comesBack) => {
       const { text, payload, quote } = await signFor(await walletOn(family, testbed.chains), gateway.url)
       testbed.nodes[family].behave(withResult(READ[family], () => null))

@@ -51,7 +51,7 @@ it('T-37 ADD-29 one replay reads journals of several processes in any order', as
   expect((await replayFrom(reordered, instance)).replayed).toEqual({})
 })
 
-it('T-37 restores no statement over a gap until the gap is accepted', async () => {
+it('T-37 a replay restores no statement over a gap until the gap is accepted', async () => {
   const before = await state('a', 'b', 'c')
   const journal = await copyJournal(instance)
   await damage(journal, isStatement(2))
@@ -70,7 +70,7 @@ it('T-37 restores no statement over a gap until the gap is accepted', async () =
   })
 })
 
-it('T-37 restores no statement without its file list, and records accepted losses in the audit log', async () => {
+it('T-37 a replay restores no statement without its file list, and records accepted losses in the audit trail', async () => {
   await state('a', 'b')
   const journal = await copyJournal(instance)
   const second = (await entriesIn(journal)).find(({ document }) => isStatement(2)(document))!
@@ -97,7 +97,7 @@ it('T-37 restores no statement without its file list, and records accepted losse
   })
 })
 
-it('ADD-29 names the files that replayed statements list and the database lacks', async () => {
+it('ADD-29 a replay names the files that replayed statements list and the database lacks', async () => {
   await state('a', 'b', 'c')
   const journal = await copyJournal(instance)
   await deleteStatements()
@@ -123,7 +123,19 @@ it('ANCH-12 ADD-29 a replayed statement is queued for the EVM registry where not
   ])
 })
 
-it('LOG-28 T-161 restores whether a locker leaves publishing to the log', async () => {
+it('LOCK-17 T-161 a replay restores the name of a locker', async () => {
+  const changed = await locker.call<{ tags: string[] }>(['locker:admin'], 'POST', '/name', { name: 'Contracts' })
+  expect(changed.body.tags).toContain('name:Contracts')
+  const journal = await copyJournal(instance)
+  await db().deleteFrom('revocations').execute()
+  await db().updateTable('lockers').set({ tags: '[]' }).execute()
+  expect(await replayFrom(journal, instance)).toMatchObject({ problems: [], replayed: { access: 1 } })
+  expect(await db().selectFrom('lockers').select('tags').execute()).toEqual([
+    { tags: JSON.stringify(changed.body.tags) },
+  ])
+})
+
+it('LOG-28 T-161 a replay restores whether a locker leaves publishing to the log', async () => {
   const changed = await locker.call(['locker:admin'], 'POST', '/anchoring', { anchoring: 'log' })
   expect(changed.status, JSON.stringify(changed.body)).toBe(200)
   const journal = await copyJournal(instance)

@@ -32,7 +32,7 @@ afterEach(async () => {
   await storage.remove()
 })
 
-it('VER-18 T-10 reads the files of a receipt once for concurrent requests, bypassing the hash cache', {
+it('VER-18 T-10 recompute-verify reads the files of a receipt once for concurrent requests, bypassing the hash cache', {
   tags: ['nightly'],
 }, async () => {
   await open()
@@ -43,7 +43,7 @@ it('VER-18 T-10 reads the files of a receipt once for concurrent requests, bypas
   expect(storage.reads.length - before).toBe(2)
 })
 
-it('VER-18 T-10 reads four lockers concurrently, and asks other callers to retry later', {
+it('VER-18 T-10 recompute-verify reads four lockers concurrently, and asks other callers to retry later', {
   tags: ['nightly'],
 }, async () => {
   await open()
@@ -60,7 +60,7 @@ it('VER-18 T-10 reads four lockers concurrently, and asks other callers to retry
   expect((await ask(lockers[4]!)).status).toBe(200)
 })
 
-it('T-139 GEN-11 answers 503 without details when the provider fails, and does not cache that', {
+it('T-139 GEN-11 recompute-verify answers 503 without details when the provider fails, and does not cache that', {
   tags: ['nightly'],
 }, async () => {
   await open()
@@ -79,7 +79,7 @@ it('T-139 GEN-11 answers 503 without details when the provider fails, and does n
   expect(storage.reads.length - before).toBe(8 + 16)
 })
 
-it('VER-18 reads the new bytes of a file that is replaced during the check', async () => {
+it('VER-18 recompute-verify reads the new bytes of a file that is replaced during the check', async () => {
   await open()
   const locker = await attested({ 'a.txt': 'one' })
   const blocked = holdReads(1)
@@ -98,7 +98,7 @@ it.each<[string, string, Record<string, string>, Record<string, string>]>([
   ['more files than the gateway reads', '65536', { 'a.txt': 'a', 'b.txt': 'b' }, {}],
   ['a file that has grown since it was attested', String(MIB), { 'a.txt': 'small' }, { 'a.txt': 'x'.repeat(MIB + 1) }],
 ])(
-  'VER-18 T-10 refuses a locker with %s, with a hint and without reading anything',
+  'VER-18 T-10 recompute-verify refuses a locker with %s, with a hint and without reading anything',
   { tags: ['nightly'] },
   async (_, bytes, files, later) => {
     await open({ FILE_LIMITS: `recompute_bytes=${bytes}` })

@@ -7,6 +7,7 @@ import { common } from '#texts/common'
 import { Card } from '../../../ui/card.tsx'
 import { Copyable } from '../../../ui/copy.tsx'
 import { Field } from '../../../ui/field.tsx'
+import { networkTitle, providerTitle } from '../../../ui/names.ts'
 import { Empty } from '../../../ui/states.tsx'
 import { Status } from '../../../ui/status.tsx'
 import { ActionButton } from '../action.tsx'
@@ -74,8 +75,8 @@ function LockerFacts({ locker }: { locker: AdminLockerDetails }) {
           [t.owner, <Copyable key="owner" text={locker.owner} what={t.owner} />],
           [t.receipt, <Copyable key="receipt" text={locker.receipt_id} what={t.receipt} />],
           [t.operators, operators.length > 0 ? operators.join(', ') : texts.none],
-          [t.network, locker.network],
-          [t.provider, locker.provider],
+          [t.network, networkTitle(locker.network)],
+          [t.provider, providerTitle(locker.provider)],
           [t.storage, t.usedOf(common.bytes(bytes.used), common.bytes(bytes.bought))],
           [t.files, t.usedOf(common.number(files.used), common.number(files.bought))],
           [t.egress, t.usedOf(common.bytes(egress.used), common.bytes(egress.bought))],

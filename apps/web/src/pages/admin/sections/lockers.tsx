@@ -4,6 +4,7 @@ import { useMemo } from 'preact/hooks'
 import { texts } from '#texts/admin'
 import { common } from '#texts/common'
 import { Card } from '../../../ui/card.tsx'
+import { providerTitle } from '../../../ui/names.ts'
 import { Status } from '../../../ui/status.tsx'
 import { Table } from '../../../ui/table.tsx'
 import { Chart } from '../chart/chart.tsx'
@@ -30,14 +31,9 @@ export function Lockers({ mayAct }: SectionProps) {
   return (
     <>
       <Finder key={sought} label={t.findLabel} submit={t.submit} sought={sought} maxLength={200} find={find} />
-      {sought ? (
-        <Found key={sought} sought={sought} />
-      ) : (
-        <>
-          <Growth />
-          <OverTerms />
-        </>
-      )}
+      {!sought && <Growth />}
+      <LockerTable key={sought} sought={sought} />
+      {!sought && <OverTerms />}
     </>
   )
 }
@@ -49,23 +45,21 @@ function find(wanted: string): string | null {
   return null
 }
 
-function Found({ sought }: { sought: string }) {
+/** The lockers found, or all. */
+function LockerTable({ sought }: { sought: string }) {
+  const title = sought ? t.found(sought) : t.clear
   return (
-    <Card title={t.found(sought)} aside={<a href={linkTo('lockers')}>{t.clear}</a>}>
+    <Card title={title} aside={sought && <a href={linkTo('lockers')}>{t.clear}</a>}>
       <Pages<{ lockers: AdminLocker[]; next_cursor?: string }>
         path={`${OPERATIONS}/lockers`}
-        params={{ q: sought }}
+        params={sought ? { q: sought } : {}}
         everyMs={SLOWLY_MS}
         isEmpty={({ lockers }) => lockers.length === 0}
-        empty={
-          <p>
-            {t.nothing}. {t.nothingText}
-          </p>
-        }
+        empty={<p>{sought ? `${t.nothing}. ${t.nothingText}` : t.noLocker}</p>}
       >
         {({ lockers }) => (
           <Table
-            caption={texts.table(t.found(sought))}
+            caption={texts.table(title)}
             head={[t.locker, t.state, t.owner, t.provider, t.files, t.storage, t.expires]}
             numeric={[4, 5]}
             rows={lockers.map((locker) => [
@@ -74,7 +68,7 @@ function Found({ sought }: { sought: string }) {
               <code key="owner" class="short" title={locker.owner}>
                 {locker.owner}
               </code>,
-              locker.provider,
+              providerTitle(locker.provider),
               common.number(locker.file_count),
               common.bytes(locker.total_bytes),
               <Until key="until" expiresAt={locker.expires_at} isEnded={locker.ended} />,
@@ -181,7 +175,7 @@ function OverTerms() {
               usedOf(bytes, common.bytes),
               usedOf(files, common.number),
               usedOf(egress, common.bytes),
-              provider,
+              providerTitle(provider),
               <Until key="until" expiresAt={expires_at} isEnded={ended} />,
             ])}
           />

@@ -6,11 +6,13 @@ import { index } from '../../../gateway.ts'
 import { Card } from '../../../ui/card.tsx'
 import { Copyable } from '../../../ui/copy.tsx'
 import { Field } from '../../../ui/field.tsx'
+import { networkTitle, shortAmount } from '../../../ui/names.ts'
 import { Status } from '../../../ui/status.tsx'
 import { Table } from '../../../ui/table.tsx'
 import { Finder } from '../finder.tsx'
 import { useLive } from '../live.ts'
 import { linkTo, param } from '../location.ts'
+import { Pages } from '../pages.tsx'
 import { Facts, OPERATIONS, query, type SectionProps, Shown, When, word } from '../parts.tsx'
 import { PaymentActions, RecordRefund } from './payment-actions.tsx'
 
@@ -26,6 +28,7 @@ export function Payments({ mayAct }: SectionProps) {
       <FindPayment key={tx} network={network} tx={tx} />
       {network && tx && <Payment key={`${network} ${tx}`} network={network} tx={tx} mayAct={mayAct} />}
       {!tx && <Unclaimed mayAct={mayAct} />}
+      {!tx && <Accepted />}
     </>
   )
 }
@@ -62,6 +65,48 @@ function Unclaimed({ mayAct }: SectionProps) {
         )}
       </Shown>
     </Card>
+  )
+}
+
+function Accepted() {
+  return (
+    <Card title={t.accepted}>
+      <Pages<{ receipts: AdminPayment['receipts']; next_cursor?: string }>
+        path={`${OPERATIONS}/payments/accepted`}
+        everyMs={EVERY_MS}
+        isEmpty={({ receipts }) => receipts.length === 0}
+        empty={<p>{t.noAccepted}</p>}
+      >
+        {({ receipts }) => (
+          <Table
+            caption={texts.table(t.accepted)}
+            head={[t.confirmed, t.amount, t.network, t.units, t.payer, t.receipt, t.tx]}
+            numeric={[1, 3]}
+            rows={receipts.map((receipt) => [
+              <When key="confirmed" iso={receipt.confirmed_at} />,
+              `${shortAmount(receipt.paid_amount)} ${receipt.pay_asset}`,
+              networkTitle(receipt.network),
+              common.number(receipt.units),
+              <ShortCode key="payer" text={receipt.payer_pubkey} />,
+              <a key="receipt" href={linkTo('lockers', { q: receipt.receipt_id })}>
+                <ShortCode text={receipt.receipt_id} />
+              </a>,
+              <a key="tx" href={linkTo('payments', { network: receipt.network, tx: receipt.tx_hash })}>
+                <ShortCode text={receipt.tx_hash} />
+              </a>,
+            ])}
+          />
+        )}
+      </Pages>
+    </Card>
+  )
+}
+
+function ShortCode({ text }: { text: string }) {
+  return (
+    <code class="short" title={text}>
+      {text}
+    </code>
   )
 }
 
@@ -111,7 +156,7 @@ function FindPayment({ network, tx }: { network: string; tx: string }) {
             <option value="">{t.anyNetwork}</option>
             {networks.map((name) => (
               <option key={name} value={name} selected={name === chosen.value}>
-                {name}
+                {networkTitle(name)}
               </option>
             ))}
           </select>
@@ -147,7 +192,10 @@ function Arrivals({ payment, mayAct }: { payment: AdminPayment; mayAct: boolean 
   const { network, tx, chain, arrivals } = payment
   const tone = { found: 'good', not_found: 'bad', unavailable: 'warn' } as const
   return (
-    <Card title={t.arrivals} aside={<Status tone={tone[chain]}>{`${network}: ${word(t.chains, chain)}`}</Status>}>
+    <Card
+      title={t.arrivals}
+      aside={<Status tone={tone[chain]}>{`${networkTitle(network)}: ${word(t.chains, chain)}`}</Status>}
+    >
       <div class="stack">
         <Copyable text={tx} what={t.tx} />
         {arrivals.length === 0 ? (

@@ -1,5 +1,6 @@
 import { texts } from '#texts/admin'
 import { Card } from '../../../ui/card.tsx'
+import { networkTitle, providerTitle } from '../../../ui/names.ts'
 import { Status } from '../../../ui/status.tsx'
 import { Table } from '../../../ui/table.tsx'
 import { Shown, word } from '../parts.tsx'
@@ -21,7 +22,7 @@ export function Providers() {
                 caption={texts.table(t.providers)}
                 head={[t.name, t.state]}
                 rows={providers.map(({ provider, healthy }) => [
-                  <b key="name">{provider}</b>,
+                  <b key="name">{providerTitle(provider)}</b>,
                   <Status key="state" tone={healthy ? 'good' : 'bad'}>
                     {healthy ? t.up : t.down}
                   </Status>,
@@ -34,7 +35,7 @@ export function Providers() {
               caption={texts.table(t.chains)}
               head={[t.name, t.state]}
               rows={chains.map(({ network, state }) => [
-                <b key="name">{network}</b>,
+                <b key="name">{networkTitle(network)}</b>,
                 <Status key="state" tone={TONES[state]}>
                   {word(t.chainStates, state)}
                 </Status>,

@@ -3,6 +3,7 @@ import { useMemo } from 'preact/hooks'
 import { texts } from '#texts/admin'
 import { common } from '#texts/common'
 import { Card } from '../../../ui/card.tsx'
+import { networkTitle, providerTitle } from '../../../ui/names.ts'
 import { Empty } from '../../../ui/states.tsx'
 import { Table } from '../../../ui/table.tsx'
 import { Chart } from '../chart/chart.tsx'
@@ -16,6 +17,11 @@ import { bucketOf, type Dimension, type Measure, STEP_SECONDS, seriesOf, totalsO
 
 const t = texts.sales
 const MAX_SERIES = 6
+const TITLES: Record<Dimension, (name: string) => string> = {
+  asset: (name) => name,
+  provider: providerTitle,
+  network: networkTitle,
+}
 
 export function Sales() {
   const range = chosenRange()
@@ -56,8 +62,9 @@ interface SoldProps {
 
 function Sold({ sales, by, measure, range }: SoldProps) {
   const { times, series } = useMemo(() => {
-    const all = seriesOf(sales, by, measure)
-    return { ...all, series: largest(all.series, MAX_SERIES, texts.other) }
+    const { times, series } = seriesOf(sales, by, measure)
+    const titled = series.map(({ label, values }) => ({ label: TITLES[by](label), values }))
+    return { times, series: largest(titled, MAX_SERIES, texts.other) }
   }, [sales, by, measure])
   if (sales.periods.length === 0 && sales.uncounted === 0) return <Empty title={t.empty} text={t.emptyText} />
   const title = t.chart(t.measures[measure], t.dimensions[by], sales.bucket)
@@ -92,8 +99,8 @@ function Totals({ sales }: { sales: AdminSales }) {
         rows={[
           ...totals.map(({ asset, network, provider, purchases, renewals, units, paid, usd }) => [
             <b key="asset">{asset}</b>,
-            network,
-            provider,
+            networkTitle(network),
+            providerTitle(provider),
             common.number(purchases),
             common.number(renewals),
             common.number(units),

@@ -3,6 +3,7 @@ import { texts } from '#texts/admin'
 import { common } from '#texts/common'
 import { Card } from '../../../ui/card.tsx'
 import { Copyable } from '../../../ui/copy.tsx'
+import { networkTitle } from '../../../ui/names.ts'
 import { Empty } from '../../../ui/states.tsx'
 import { Status } from '../../../ui/status.tsx'
 import { Table } from '../../../ui/table.tsx'
@@ -44,12 +45,12 @@ function Networks({ summary: { networks, receipts_total } }: { summary: Treasury
   return (
     <>
       {networks.map(({ network, address, assets }) => (
-        <Card key={network} title={network}>
+        <Card key={network} title={networkTitle(network)}>
           <p class="about">
-            {t.at} <Copyable text={address} what={t.caption(network)} />
+            {t.at} <Copyable text={address} what={t.caption(networkTitle(network))} />
           </p>
           <Table
-            caption={t.caption(network)}
+            caption={t.caption(networkTitle(network))}
             head={[t.asset, t.balance, t.received, t.receipts]}
             numeric={[1, 2, 3]}
             rows={assets.map(({ asset, decimals = 0, balance_raw, received_raw, receipts }) => [

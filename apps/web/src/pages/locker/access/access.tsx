@@ -26,7 +26,7 @@ interface AccessProps {
   onLock: () => void
 }
 
-interface Asked {
+interface EndRequest {
   ending: Ending
   /** Null for everything. */
   entry: AccessEntry | null
@@ -35,7 +35,7 @@ interface Asked {
 export function Access({ session, onLock }: AccessProps) {
   const { locker } = session
   const list = useSignal<AccessList | null>(null)
-  const asked = useSignal<Asked | null>(null)
+  const asked = useSignal<EndRequest | null>(null)
   const { isBusy, problem, run } = useAction()
   const load = () =>
     run(async () => {
@@ -44,7 +44,7 @@ export function Access({ session, onLock }: AccessProps) {
       const { listAccess } = await import('@svc/api/access')
       list.value = (await owner.client.call(listAccess, { params: { locker_id: locker.locker_id } })).body
     })
-  const end = ({ ending, entry }: Asked) =>
+  const end = ({ ending, entry }: EndRequest) =>
     run(async () => {
       const owner = await session.asOwner()
       if (!owner || !list.value) return
@@ -123,7 +123,7 @@ export function Access({ session, onLock }: AccessProps) {
   )
 }
 
-function Question({ asked, onAnswer }: { asked: Asked | null; onAnswer: (isSure: boolean) => void }) {
+function Question({ asked, onAnswer }: { asked: EndRequest | null; onAnswer: (isSure: boolean) => void }) {
   if (!asked) return null
   const { ending, entry } = asked
   if (ending === 'everything' || !entry) return <EndAllDialog isForUpload={entry !== null} onAnswer={onAnswer} />

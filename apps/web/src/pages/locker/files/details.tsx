@@ -61,7 +61,7 @@ export function FileDetails({
           <p class="row">
             <Icon name="lock" /> {t.details.encrypted}
             <Button kind="quiet" onClick={onKey}>
-              {hasOpeningKey(lockerId) ? t.details.giveOther : t.details.giveKey}
+              {hasOpeningKey(lockerId) ? t.details.giveOther : t.details.setKey}
             </Button>
           </p>
         )}

@@ -5,6 +5,7 @@ import type { FileEntry } from '@svc/api/file-entries'
 import { fileUrls } from '@svc/api/files'
 import { type Client, type Download, ENCRYPTED_ENDING, plainName } from '@svc/sdk'
 import { urlOf } from '../../../address.ts'
+import { nameOf } from '../../../ui/locker-name.ts'
 import { saveFile } from '../../../ui/save-file.ts'
 import type { LockerSession } from '../session.ts'
 import { hasOpeningKey, openDownload } from './encryption.ts'
@@ -73,10 +74,10 @@ export async function downloadZip(
   folder: string,
   { signal, onProgress }: DownloadOptions,
 ): Promise<DownloadOutcome> {
-  const { client, locker } = session
+  const { client, locker, facts } = session
   const total = files.reduce((sum, { size_bytes }) => sum + (size_bytes ?? 0), 0)
   if (files.length > ZIP_FILES || total > ZIP_BYTES) throw new TooMuchForZip()
-  const name = `${basename(folder.replace(/\/$/, '')) || locker.locker_id}.zip`
+  const name = `${basename(folder.replace(/\/$/, '')) || nameOf(facts.value) || locker.locker_id}.zip`
   const picker = globalThis as Partial<SavePicker>
   const isLarge = total > IN_MEMORY_BYTES
   if (isLarge && !picker.showSaveFilePicker) throw new TooMuchForZip()

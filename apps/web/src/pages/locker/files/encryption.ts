@@ -67,7 +67,7 @@ export interface KeyInput {
 }
 
 /** Uses a key for the locker of the session. Throws `UnusableKey`. */
-export async function giveKey(session: LockerSession, purpose: KeyPurpose, input: KeyInput): Promise<void> {
+export async function setKey(session: LockerSession, purpose: KeyPurpose, input: KeyInput): Promise<void> {
   const before = locks
   const chosen = { kind: input.kind, key: await readKey(session, input) }
   // The page was locked while the wallet asked its user.

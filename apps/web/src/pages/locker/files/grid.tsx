@@ -84,7 +84,7 @@ export function FileGrid({ listing, selection, hidden, facts, onOpen, onDelete }
   }
 
   function onScroll(): void {
-    const element = box.current as HTMLDivElement // the event is its own
+    const element = box.current as HTMLDivElement // mounted: it emitted the event
     const next = afterScroll(geometry, top.value, scrolledTo.current, element.scrollTop)
     scrolledTo.current = element.scrollTop
     const sight = rowsInSight(geometry, next)

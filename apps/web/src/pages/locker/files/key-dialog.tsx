@@ -6,7 +6,7 @@ import { Button } from '../../../ui/button.tsx'
 import { Dialog } from '../../../ui/dialog.tsx'
 import { Field } from '../../../ui/field.tsx'
 import type { LockerSession } from '../session.ts'
-import { giveKey, type KeyKind, type KeyPurpose, UnusableKey } from './encryption.ts'
+import { type KeyKind, type KeyPurpose, setKey, UnusableKey } from './encryption.ts'
 
 interface KeyDialogProps {
   session: LockerSession
@@ -30,7 +30,7 @@ export function KeyDialog({ session, purpose, onClose }: KeyDialogProps) {
     try {
       if (kind.value === 'passphrase' && isNew && again.value !== secret.value) throw new UnusableKey('differ')
       const input = { kind: kind.value, secret: secret.value, recipients: isNew ? recipients.value : '' }
-      await giveKey(session, purpose, input)
+      await setKey(session, purpose, input)
       onClose()
     } catch (failure) {
       if (!(failure instanceof UnusableKey)) throw failure

@@ -157,6 +157,6 @@ function leavesBehind(node: number, height: number, leafCount: number): PathStep
 }
 
 /** Whether the picture may show that the path leads to the statement. */
-export function leadsToStatement({ path, statementRoot }: ShownProof): boolean {
+export function isLinkedToStatement({ path, statementRoot }: ShownProof): boolean {
   return path.problem === null && statementRoot !== null && path.root === statementRoot
 }

@@ -4,7 +4,7 @@
 import { useSignal } from '@preact/signals'
 import { texts } from '#texts/verify-pictures'
 import { Status } from '../../../ui/status.tsx'
-import { leadsToStatement, type PathStep, type ShownProof } from './merkle-path.ts'
+import { isLinkedToStatement, type PathStep, type ShownProof } from './merkle-path.ts'
 import './merkle-tree.css'
 import { behindText, leafName, NodeDetail, type TreeNode, TreeSteps } from './tree-explained.tsx'
 
@@ -66,7 +66,7 @@ function Verdict({ proof }: { proof: ShownProof }) {
     )
   }
   if (statementRoot === null) return <Status tone="neutral">{t.noStatement}</Status>
-  const leads = leadsToStatement(proof)
+  const leads = isLinkedToStatement(proof)
   return <Status tone={leads ? 'good' : 'bad'}>{leads ? t.leads : t.leadsElsewhere}</Status>
 }
 
@@ -93,7 +93,7 @@ interface DrawingProps {
 function Drawing({ proof, heights, chosen, choose }: DrawingProps) {
   const { path, statementRoot } = proof
   const depth = path.steps.length
-  const leads = leadsToStatement(proof)
+  const leads = isLinkedToStatement(proof)
   // The statement and the root are above the levels.
   const yOf = (row: number) => (row + 2) * ROW
   const bottom = (heights.length + 1) * ROW + BOX.height

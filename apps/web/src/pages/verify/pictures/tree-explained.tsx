@@ -5,7 +5,7 @@ import { printable } from '@svc/verifier/untrusted'
 import type { ComponentChildren } from 'preact'
 import { texts } from '#texts/verify-pictures'
 import { CopyButton } from '../../../ui/copy.tsx'
-import { leadsToStatement, type PathStep, type ShownProof } from './merkle-path.ts'
+import { isLinkedToStatement, type PathStep, type ShownProof } from './merkle-path.ts'
 
 const t = texts.tree
 
@@ -135,7 +135,7 @@ export function TreeSteps({ proof }: { proof: ShownProof }) {
           {statementRoot === null ? (
             t.step.none
           ) : path.root === statementRoot ? (
-            leadsToStatement(proof) && t.step.same
+            isLinkedToStatement(proof) && t.step.same
           ) : (
             <>
               {t.step.other} <code>{statementRoot}</code>

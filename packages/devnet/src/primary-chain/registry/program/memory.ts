@@ -19,10 +19,10 @@ export const FIRST_ACCOUNT = INPUT + 8n
 
 export const FIELDS = { signer: 1n, address: 8n, owner: 40n, lamports: 72n, dataLength: 80n, data: 88n } as const
 const RENT_EPOCH_BYTES = 8n
-const ROOM_TO_GROW = 10_240n
+const MAX_DATA_GROWTH = 10_240n
 const REPEATED_ACCOUNT_BYTES = 8n
 
-/** Gives each account of an instruction its place in memory; a repeated account keeps its first place. */
+/** Assigns each account of an instruction its place in memory; a repeated account keeps its first place. */
 export function placeAccounts(accounts: readonly Omit<ProgramAccount, 'at'>[]): ProgramAccount[] {
   const placed = new Map<Address, ProgramAccount>()
   let next = FIRST_ACCOUNT
@@ -34,7 +34,7 @@ export function placeAccounts(accounts: readonly Omit<ProgramAccount, 'at'>[]): 
     }
     const here = { ...account, at: next }
     placed.set(account.address, here)
-    const end = next + FIELDS.data + BigInt(account.data.length) + ROOM_TO_GROW
+    const end = next + FIELDS.data + BigInt(account.data.length) + MAX_DATA_GROWTH
     next = ((end + 7n) / 8n) * 8n + RENT_EPOCH_BYTES
     return here
   })

@@ -75,6 +75,15 @@ function onceOnly(command: (server: ServerState, command: Document) => Document)
   }
 }
 
+export const drop: Command = ({ database }, command) => {
+  const ns = namespaceOf(command, 'drop')
+  const collection = database.find(ns)
+  if (!collection) throw new CommandError(26, 'NamespaceNotFound', `ns not found: ${ns}`)
+  const nIndexesWas = collection.indexes().length
+  database.drop(ns)
+  return { nIndexesWas, ns, ok: 1 }
+}
+
 /** Of an index, only its key and whether it is unique matter here. */
 export const createIndexes: Command = ({ database }, command) => {
   const collection = database.findOrCreate(namespaceOf(command, 'createIndexes'))

@@ -7,7 +7,7 @@ import { common } from '#texts/common'
 import { texts as t } from '#texts/files'
 import { Button } from '../../../../ui/button.tsx'
 import { Filename } from '../../../../ui/filename.tsx'
-import { continuedUploads, type FoundAgain, isSame } from './continued.ts'
+import { continuedUploads, isSame, type RechosenFile } from './continued.ts'
 import { type ChosenFile, chosenByPicker } from './dropped.ts'
 import { dropRecords, interruptedUploads, type UploadRecord } from './records.ts'
 import type { Encrypt, NewUpload } from './upload-list.ts'
@@ -41,7 +41,7 @@ export function Unfinished({ lockerId, encrypt, isUploading, onContinue }: Inter
   const withHandles = records.value.filter(({ handle }) => handle !== null)
 
   /** Uses the key at the time of the click: it may be removed while the browser asks for the files. */
-  const proceed = (found: readonly FoundAgain[]) => {
+  const proceed = (found: readonly RechosenFile[]) => {
     const { files, changed } = continuedUploads(found, encrypt)
     note.value = changed > 0 ? t.unfinished.changed(changed) : found.length === 0 ? t.unfinished.noMatch : ''
     onContinue(files)
@@ -50,7 +50,7 @@ export function Unfinished({ lockerId, encrypt, isUploading, onContinue }: Inter
   }
 
   const fromBrowser = async () => {
-    const found: FoundAgain[] = []
+    const found: RechosenFile[] = []
     for (const record of withHandles) {
       const handle = record.handle as FileSystemFileHandle & Permitted // those without are filtered out
       const isAllowed = (await handle.requestPermission({ mode: 'read' }).catch(() => 'denied')) === 'granted'
@@ -117,7 +117,7 @@ export function Unfinished({ lockerId, encrypt, isUploading, onContinue }: Inter
 }
 
 /** Matches records and chosen files by the end of the path, independent of the chosen folder. */
-function matched(records: readonly UploadRecord[], chosen: readonly ChosenFile[]): FoundAgain[] {
+function matched(records: readonly UploadRecord[], chosen: readonly ChosenFile[]): RechosenFile[] {
   return chosen.flatMap(({ path, file, handle }) => {
     const isNamed = ({ filename, isEncrypted }: UploadRecord) => {
       const plain = isEncrypted ? filename.replace(/\.age$/, '') : filename

@@ -131,7 +131,7 @@ export function createUploads(client: () => Promise<Client>, locker: Locker, eve
           if (!upload) return
           if ('stored' in outcome) finish(upload)
           // Some files of the batch may fit, or have free names.
-          else if (batch.length > 1 && rejectsBatch(outcome.error)) refused.push(upload)
+          else if (batch.length > 1 && isBatchError(outcome.error)) refused.push(upload)
           else fail(upload, outcome.error, signal)
         },
       })
@@ -249,7 +249,7 @@ export function createUploads(client: () => Promise<Client>, locker: Locker, eve
 }
 
 /** Whether an error rejects a complete batch: batches are created completely or not at all. */
-function rejectsBatch(error: unknown): boolean {
+function isBatchError(error: unknown): boolean {
   return isGatewayError(error, 'LOCKER_CAPACITY_EXCEEDED') || error instanceof NameTaken
 }
 

@@ -20,7 +20,7 @@ const NAME = 'svc-uploads'
 const STORE = 'unfinished'
 const TAB = crypto.randomUUID()
 
-/** Whether this page holds its lock, which tells other pages that its uploads continue. */
+/** Whether this page holds its lock, which shows other pages that its uploads continue. */
 let isHolding = false
 
 export async function saveRecords(records: readonly Omit<UploadRecord, 'tab'>[]): Promise<void> {

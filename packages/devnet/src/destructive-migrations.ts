@@ -5,10 +5,10 @@ import { changeOf, type Migrations } from '@svc/database/migrate'
 import { createSqliteDialect } from '@svc/database/sqlite'
 import { Kysely } from 'kysely'
 
-const TAKES_AWAY = /\b(drop|rename)\b|\balter column\b|\bset not null\b/i
+const DESTRUCTIVE = /\b(drop|rename)\b|\balter column\b|\bset not null\b/i
 
 /** Migrations that drop or rename something without declaring it, as SQLite sees them. */
-export async function takingMigrations(migrations: Migrations): Promise<string[]> {
+export async function destructiveMigrations(migrations: Migrations): Promise<string[]> {
   const statements: string[] = []
   const db = new Kysely<unknown>({
     dialect: createSqliteDialect(':memory:'),
@@ -18,7 +18,7 @@ export async function takingMigrations(migrations: Migrations): Promise<string[]
   for (const [name, migration] of Object.entries(migrations).sort(([a], [b]) => (a < b ? -1 : 1))) {
     const { change, needs } = changeOf(migration)
     await change(db, columnTypesOf('sqlite'))
-    if (statements.splice(0).some((text) => TAKES_AWAY.test(text)) && needs === null) found.push(name)
+    if (statements.splice(0).some((text) => DESTRUCTIVE.test(text)) && needs === null) found.push(name)
   }
   await db.destroy()
   return found

@@ -10,11 +10,11 @@ const COUNTED = 10_000
 /** When the n-th newest quote ended, of those that ended before `before`; null when there are fewer. */
 type NthEndBefore = (before: number, n: number) => Promise<number | null>
 
-/** The time before which ended quotes exceed `maxKept`; 0 when they do not exceed it. Paid quotes count, too. */
-export async function findExcessCutoff(nthEndBefore: NthEndBefore, before: number, maxKept: number): Promise<number> {
+/** The time before which ended quotes exceed `maxStored`; 0 when they do not exceed it. Paid quotes count, too. */
+export async function findExcessCutoff(nthEndBefore: NthEndBefore, before: number, maxStored: number): Promise<number> {
   let end = before
-  for (let counted = 0; counted < maxKept; counted += COUNTED) {
-    const next = await nthEndBefore(end, Math.min(COUNTED, maxKept - counted))
+  for (let counted = 0; counted < maxStored; counted += COUNTED) {
+    const next = await nthEndBefore(end, Math.min(COUNTED, maxStored - counted))
     if (next === null) return 0
     end = next
     await nextTurn()

@@ -6,7 +6,11 @@ import { isSqlite } from './prepared.ts'
  * Runs the work unless another process holds the lock with this number. SQLite serves one process. If a connection is
  * lost, its lock is lost too, and two processes may run the work at once.
  */
-export async function exclusively<Schema>(db: Reader<Schema>, lock: number, work: () => Promise<void>): Promise<void> {
+export async function withAdvisoryLock<Schema>(
+  db: Reader<Schema>,
+  lock: number,
+  work: () => Promise<void>,
+): Promise<void> {
   if (isSqlite(db)) return work()
   // Read only, because the transaction only holds the lock.
   const locking = (db as Kysely<Schema>).transaction().setAccessMode('read only')

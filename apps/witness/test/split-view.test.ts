@@ -29,7 +29,7 @@ describe('a gateway with two histories', { shuffle: false }, () => {
   let policy: Policy
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'svc-two-faces-'))
+    folder = await mkdtemp(join(tmpdir(), 'svc-split-view-'))
     policyFile = join(folder, 'policy')
     witness = await startTestWitness([], { MONITOR_SECONDS: '0' })
     const line = `witness w ${formatKey(witness.context.key)} ${witness.url}\nquorum w\n`

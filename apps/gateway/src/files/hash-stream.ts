@@ -14,17 +14,17 @@ interface HashedBytes {
   close(): void
 }
 
-type RunningHash = Pick<ThreadHash, 'take' | 'drained' | 'end' | 'close'>
+type RunningHash = Pick<ThreadHash, 'write' | 'drained' | 'end' | 'close'>
 
 /** Up to this size, hashing is faster than passing the bytes to a thread. */
 const SMALL_BYTES = 512 * 1024
 
 /** `size`: null when unknown. */
-export function hashAlong(thread: HashThread<null>, source: AsyncIterable<Buffer>, size: number | null): HashedBytes {
+export function hashStream(thread: HashThread<null>, source: AsyncIterable<Buffer>, size: number | null): HashedBytes {
   const hash = size === null || size > SMALL_BYTES ? thread.begin(null) : smallHash()
   async function* along(): AsyncGenerator<Buffer> {
     for await (const chunk of source) {
-      hash.take(chunk)
+      hash.write(chunk)
       yield chunk
       await hash.drained()
     }
@@ -44,7 +44,7 @@ export function ownedChunks(source: AsyncIterable<Buffer>): OwnedChunks {
 function smallHash(): RunningHash {
   const sha256 = createHash('sha256')
   return {
-    take: (chunk) => void sha256.update(chunk),
+    write: (chunk) => void sha256.update(chunk),
     drained: async () => {},
     end: async () => sha256.digest('hex'),
     close: () => {},
