@@ -7,7 +7,7 @@ import { median, type Row } from './row.ts'
 import { scaled } from './scale.ts'
 import type { Throughput } from './servers/signed-throughput.ts'
 
-const ROUNDS = scaled(3, 1)
+const ROUNDS = scaled(2, 1)
 const CORES = { one: '0', two: '0,1' }
 type Cores = keyof typeof CORES
 type Processes = Record<Cores, number>

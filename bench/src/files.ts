@@ -9,7 +9,7 @@ import { scaled } from './scale.ts'
 import { type ServerProcess, startServer } from './server-process.ts'
 import { BARE_PROGRAM, type Operations, operationsPerCpuSecond } from './signed.ts'
 
-const ROUNDS = scaled(5, 1)
+const ROUNDS = scaled(3, 1)
 const SMALL_BYTES = 1024
 const TYPE = { 'content-type': 'application/octet-stream' }
 

@@ -4,7 +4,7 @@ import { countText, scaled } from './scale.ts'
 import { type ServerProcess, startServer } from './server-process.ts'
 import { type BenchLocker, requestSigner, type SignedRequest } from './signed-requests.ts'
 
-const ROUNDS = scaled(3, 1)
+const ROUNDS = scaled(2, 1)
 
 /** The name of a file in the bench lockers. */
 export const nameOf = (index: number) => {
