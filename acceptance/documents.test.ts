@@ -179,6 +179,7 @@ describe('the commands of the documents', () => {
       'docs/transparency.md: not run: needs cosign, which is not in Debian 12',
       'fuzz/README.md: not run: takes an hour',
       'packages/sdk/README.md: run by acceptance/one-file.test.ts',
+      'verifiers/python/README.md: run by packages/verifier/test/python/python.node.test.ts',
     ])
   })
 
