@@ -61,7 +61,7 @@ describe.each([
   ['a few traces', { most: 2, sampled: 1 }, []],
   ['all pairs of steps', { most: 1000, sampled: 5 }, ['nightly']],
 ] as const)('%s', (_name, { most, sampled }, tags) => {
-  it.each(REPLAYED)('T-206 gateways do what the model predicts: %s', { tags: [...tags] }, async (scenario) => {
+  it.each(REPLAYED)('T-37 gateways do what the model predicts: %s', { tags: [...tags] }, async (scenario) => {
     const bounds = SCENARIOS[scenario]!
     const { traces, missed } = chooseTraces({ bounds, mutant: null }, { seed: SEED, most, sampled })
     for (const trace of traces) await replayTrace(bounds, trace)

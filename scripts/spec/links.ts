@@ -5,7 +5,7 @@ export const DOCUMENTS = [
   '*.md',
   'docs/**/*.md',
   '{packages,apps}/*/{*,src/**/*}.md',
-  '{contracts,acceptance,bench,fuzz,vectors,deploy}/*.md',
+  '{contracts,acceptance,bench,fuzz,vectors,deploy,verifiers/*}/*.md',
 ]
 
 /** Relative links of all documents whose file or heading does not exist. */

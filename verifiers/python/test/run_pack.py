@@ -1,6 +1,7 @@
-"""Verifies the conformance pack, and bundles that come as lines; prints a line of JSON for each.
+"""Verifies the conformance pack, or bundles that come as lines.
 
-    python3 run_pack.py FOLDER      the cases and chains of FOLDER/bundles, and FOLDER/transparency
+    python3 run_pack.py             how many cases and chains of this repository agree, and each that does not
+    python3 run_pack.py FOLDER      a line of JSON for each of the cases and chains of FOLDER/bundles, and FOLDER/transparency
     python3 run_pack.py --lines     {"bundle": base64, "given": …, "answers": …} in, its facts and verdict out
 
 A line of the pack has `name`, `expected` and `found`.
@@ -134,11 +135,28 @@ def answer_lines():
         print(json.dumps(found), flush=True)
 
 
+def outcomes_of(folder):
+    pack = Pack(folder)
+    yield from pack.bundles()
+    yield from pack.transparency()
+
+
+def summarize(folder):
+    """Whether all agree."""
+    outcomes = list(outcomes_of(folder))
+    wrong = [(name, expected, found) for name, expected, found in outcomes if expected != found]
+    for name, expected, found in wrong:
+        print(f"{name}: expected {expected}, found {found}")
+    print(f"{len(outcomes) - len(wrong)} of {len(outcomes)} agree")
+    return not wrong
+
+
 if __name__ == "__main__":
-    if sys.argv[1] == "--lines":
+    arguments = sys.argv[1:]
+    if not arguments:
+        sys.exit(0 if summarize(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../vectors")) else 1)
+    elif arguments[0] == "--lines":
         answer_lines()
     else:
-        pack = Pack(sys.argv[1])
-        for cases in (pack.bundles(), pack.transparency()):
-            for name, expected, found in cases:
-                print(json.dumps({"name": name, "expected": expected, "found": found}))
+        for name, expected, found in outcomes_of(arguments[0]):
+            print(json.dumps({"name": name, "expected": expected, "found": found}))
