@@ -3,9 +3,11 @@
 //   npm run bench                      all groups
 //   npm run bench -- HTTP sessions     some groups
 //   npm run bench -- --quick           a rough run in about two minutes: small sizes, without the groups that need large ones
-//   npm run bench -- --write           writes the table of a full run into docs/performance.md, and its picture beside it
+//   npm run bench -- --write           writes the table of a full run into docs/performance.md, and its picture beside it:
+//                                      the table of this machine's architecture, so that of arm64 on an arm64 machine
 //   npm run bench -- --list            the names of the groups
 
+import { arch } from 'node:os'
 import { parseArgs } from 'node:util'
 import { canonicalRows } from './canonical.ts'
 import { coresRows } from './cores.ts'
@@ -81,6 +83,8 @@ async function main(): Promise<number> {
   const report = await measure(wanted.length > 0 ? wanted : all)
   console.log(`\n${reportText(report)}`)
   if (values.write) await writeReport(DOCS, report)
+  else if (!values.quick && wanted.length === 0)
+    console.error(`\n--write puts this table into docs/performance.md, where the one of ${arch()} is.`)
   return report.failures.length > 0 ? 1 : 0
 }
 
@@ -103,9 +107,10 @@ async function measure(wanted: readonly string[]): Promise<{ rows: Row[]; failur
   const rows: Row[] = []
   const failures: Failure[] = []
   const start = performance.now()
-  for (const [group, run] of GROUPS.filter(([name]) => wanted.includes(name))) {
+  const groups = GROUPS.filter(([name]) => wanted.includes(name))
+  for (const [i, [group, run]] of groups.entries()) {
     const groupStart = performance.now()
-    console.error(`${group}…`)
+    console.error(`${i + 1} of ${groups.length}: ${group}…`)
     try {
       rows.push(...(await run()))
       console.error(`${group}: ${elapsed(groupStart)}, ${elapsed(start)} in all`)
