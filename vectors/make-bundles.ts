@@ -20,6 +20,7 @@ import { NODES } from './pack/nodes.ts'
 import { PERIODS } from './pack/periods.ts'
 import { BAD_REDACTED, REDACTED } from './pack/redacted.ts'
 import { REDACTED_EDGES } from './pack/redacted-edges.ts'
+import { REFUSED_KEYS } from './pack/refused-keys.ts'
 import { REGISTERED } from './pack/registered.ts'
 import { VALID } from './pack/valid.ts'
 import { WEAK_KEYS } from './pack/weak-keys.ts'
@@ -54,7 +55,8 @@ export function makePack(): Map<string, Uint8Array> {
     if (document !== undefined) pack.set(`${name}.json`, bytesOf(document))
     if (rpc) pack.set(`${name}.rpc.json`, bytesOf(`${JSON.stringify(rpc, null, 1)}\n`))
   }
-  pack.set('index.json', bytesOf(`${JSON.stringify({ cases: CASES.map(entryOf), chains: CHAINS }, null, 1)}\n`))
+  const index = { cases: CASES.map(entryOf), chains: CHAINS, refused_keys: REFUSED_KEYS }
+  pack.set('index.json', bytesOf(`${JSON.stringify(index, null, 1)}\n`))
   return pack
 }
 

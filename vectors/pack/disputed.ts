@@ -16,7 +16,16 @@ import {
   REFUSED,
   revocation,
 } from './key-changes.ts'
-import { listedKey, type PackKey, RECOVERY_KEY, RETIRED_KEY, STATEMENT_KEY, STRANGER_KEY, signingKeys } from './keys.ts'
+import {
+  keyOf,
+  listedKey,
+  type PackKey,
+  RECOVERY_KEY,
+  RETIRED_KEY,
+  STATEMENT_KEY,
+  STRANGER_KEY,
+  signingKeys,
+} from './keys.ts'
 import { BLOCK_TIME, known } from './transactions.ts'
 
 const ofStatements = (key: PackKey, begin: number) =>
@@ -29,6 +38,13 @@ const twoKeys: GivenInPack = {
 }
 const listed = (list: JsonObject): GivenInPack => ({ pinned_keys: list })
 const recovery = named(RECOVERY_KEY)
+const both = { pinned_keys: [RETIRED_KEY.hex, STATEMENT_KEY.hex] }
+const atHandover = { at: ISSUED_AT - 600 }
+/** The recovery key, which is pinned for statements too, and a later key. */
+const pinnedRecovery = listed({
+  ...signingKeys(ofStatements(RECOVERY_KEY, ISSUED_AT - 300 * DAY), ofStatements(STATEMENT_KEY, ISSUED_AT - 30 * DAY)),
+  recovery,
+})
 const oldWithRecovery = listed({ ...signingKeys(ofStatements(RETIRED_KEY, ISSUED_AT - 300 * DAY)), recovery })
 
 /** Signed by this key, with changes in the bundle. */
@@ -53,6 +69,12 @@ function beforeEndorser(name: string, what: string, seconds: number, expect: Fac
   const list = signingKeys(ofStatements(STRANGER_KEY, ISSUED_AT - 300 * DAY), ofStatements(RETIRED_KEY, begin))
   const early = endorsement(RETIRED_KEY, STATEMENT_KEY, { at: begin - seconds })
   return carried(name, what, { endorsements: [early] }, expect, listed(list))
+}
+
+const CHAIN = [RETIRED_KEY, ...Array.from({ length: 24 }, (_, i) => keyOf(`successor-${i}`))]
+const successors: Changes = {
+  endorsements: CHAIN.slice(1).map((key, i) => endorsement(CHAIN[i] as PackKey, key, atHandover)),
+  revocations: CHAIN.flatMap((by, i) => CHAIN.slice(0, i).map((key) => revocation(key, by, ISSUED_AT - 40 * DAY))),
 }
 
 export const DISPUTED: Case[] = [
@@ -96,6 +118,25 @@ export const DISPUTED: Case[] = [
     { endorsements: [GOOD] },
     REFUSED,
     listed(signingKeys(listedKey(RETIRED_KEY, 'receipt'))),
+  ),
+  carried(
+    'endorsed-for-unknown',
+    'the pinned key has a use that no verifier knows, and endorses nothing',
+    { endorsements: [GOOD] },
+    REFUSED,
+    listed(signingKeys(listedKey(RETIRED_KEY, 'publication'))),
+  ),
+  carried(
+    'endorsed-after-end',
+    'the pinned key has ended, except for a use that no verifier knows',
+    { endorsements: [GOOD] },
+    REFUSED,
+    listed(
+      signingKeys(
+        listedKey(RETIRED_KEY, 'evidence-envelope', { valid_to: isoSeconds(ISSUED_AT) }),
+        listedKey(RETIRED_KEY, 'publication'),
+      ),
+    ),
   ),
   carried('bad-day', 'the endorsement begins on a day that does not exist', {
     endorsements: [endorsement(RETIRED_KEY, STATEMENT_KEY, { alter: { valid_from: '2026-02-30T00:00:00Z' } })],
@@ -148,6 +189,30 @@ export const DISPUTED: Case[] = [
     REFUSED,
   ),
   signedBy(
+    RECOVERY_KEY,
+    'recovery-pinned-ended',
+    'signed by the recovery key, which is pinned for statements until it endorsed another',
+    { endorsements: [endorsement(RECOVERY_KEY, STRANGER_KEY)] },
+    pinnedRecovery,
+    REFUSED,
+  ),
+  signedBy(
+    RECOVERY_KEY,
+    'recovery-revoked-by-later',
+    'signed by the recovery key, which is pinned for statements, and a later key revokes it',
+    { revocations: [revocation(RECOVERY_KEY, STATEMENT_KEY, ISSUED_AT - 40 * DAY)] },
+    pinnedRecovery,
+    {},
+  ),
+  signedBy(
+    RECOVERY_KEY,
+    'recovery-revoked-by-itself',
+    'signed by the recovery key, which is pinned for statements and revokes itself',
+    { revocations: [revocation(RECOVERY_KEY, RECOVERY_KEY, ISSUED_AT - 40 * DAY)] },
+    pinnedRecovery,
+    REFUSED,
+  ),
+  signedBy(
     RETIRED_KEY,
     'revoked-by-later-pin',
     'a pinned key that began later revokes the one that signed',
@@ -168,8 +233,58 @@ export const DISPUTED: Case[] = [
     'revoked-by-pin',
     'a pinned key revokes the one that signed, and neither has a beginning',
     { revocations: [revocation(RETIRED_KEY, STATEMENT_KEY, ISSUED_AT - 40 * DAY)] },
-    { pinned_keys: [RETIRED_KEY.hex, STATEMENT_KEY.hex] },
+    both,
     {},
+  ),
+  signedBy(
+    RETIRED_KEY,
+    'revoked-by-endorsed-pin',
+    'a pinned key that the one that signed endorsed revokes it, and neither has a beginning',
+    {
+      endorsements: [endorsement(RETIRED_KEY, STATEMENT_KEY, atHandover)],
+      revocations: [revocation(RETIRED_KEY, STATEMENT_KEY, ISSUED_AT - 40 * DAY)],
+    },
+    both,
+    REFUSED,
+  ),
+  signedBy(
+    RETIRED_KEY,
+    'revoked-by-middle',
+    'the second of three pinned keys that endorse one another revokes the first, and the third revokes the second',
+    {
+      endorsements: [
+        endorsement(RETIRED_KEY, STRANGER_KEY, atHandover),
+        endorsement(STRANGER_KEY, STATEMENT_KEY, atHandover),
+      ],
+      revocations: [
+        revocation(RETIRED_KEY, STRANGER_KEY, ISSUED_AT - 40 * DAY),
+        revocation(STRANGER_KEY, STATEMENT_KEY, ISSUED_AT - 40 * DAY),
+      ],
+    },
+    { pinned_keys: [RETIRED_KEY.hex, STRANGER_KEY.hex, STATEMENT_KEY.hex] },
+    {},
+  ),
+  signedBy(
+    RETIRED_KEY,
+    'revoked-by-all',
+    'each of 24 successors revokes all before it, so that trying every combination takes too long',
+    successors,
+    OLD_PINNED,
+    REFUSED,
+  ),
+  signedBy(
+    RETIRED_KEY,
+    'revoked-by-later-than-some',
+    'a pinned key revokes the one that signed, of which one of two entries began earlier, and the other has no beginning',
+    { revocations: [revocation(RETIRED_KEY, STATEMENT_KEY, ISSUED_AT - 40 * DAY)] },
+    listed(
+      signingKeys(
+        listedKey(RETIRED_KEY, 'evidence-envelope'),
+        listedKey(RETIRED_KEY, 'attestation', { valid_from: isoSeconds(ISSUED_AT - 300 * DAY) }),
+        ofStatements(STATEMENT_KEY, ISSUED_AT - 30 * DAY),
+      ),
+    ),
+    REFUSED,
   ),
   signedBy(
     RETIRED_KEY,

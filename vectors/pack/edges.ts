@@ -1,7 +1,7 @@
 // Values at the edge of what a bundle may contain: limits, forms of numbers and digits, absent and unknown fields.
 
 import { ANCHORED, anchored, GIVEN, plain } from './anchor-parts.ts'
-import { at, bundleOf, bundleV1, changed, envelopeOf, FILES, filesOf, type Order } from './bundles.ts'
+import { at, bundleOf, bundleV1, changed, envelopeOf, FILES, filesOf, type Order, redactedOf } from './bundles.ts'
 import { type Case, type Facts, OF_V1, PINNED, UNSIGNED } from './case.ts'
 import { type Json, type JsonObject, sha256 } from './formats.ts'
 import { known } from './transactions.ts'
@@ -35,6 +35,13 @@ function withEntryOf(length: number): string {
   return text.replace(entry, padded('a'.repeat(length - padded('').length)))
 }
 
+const gap = ' '.repeat(64 * 1024 + 1)
+/** Long white space around the entries of a list, which does not count. */
+const spaced = (document: JsonObject, list: string) => {
+  const entries = (document[list] as Json[]).map((entry) => JSON.stringify(entry))
+  return JSON.stringify(document).replace(`[${entries.join()}]`, `[${gap}${entries.join(`${gap},${gap}`)}${gap}]`)
+}
+
 const LIMITS: Case[] = [
   edge('depth-32', '32 levels', inBundle(31)),
   edge('depth-33', '33 levels', inBundle(32), refused('not_strict_json')),
@@ -44,6 +51,11 @@ const LIMITS: Case[] = [
   edge('length-more', 'one character more', ofLength(1024 * 1024 + 1), refused('too_large')),
   edge('entry-length', 'as many characters as a file may take', withEntryOf(64 * 1024)),
   edge('entry-length-more', 'one character more', withEntryOf(64 * 1024 + 1), refused('too_large')),
+  edge('spaces', 'long white space around files', spaced(base, 'files')),
+  edge('spaces-leaves', 'long white space around leaves', spaced(redactedOf(null), 'leaf_hashes'), {
+    inclusion_proven: 'not_checked',
+    envelope_binds_commitment: 'not_checked',
+  }),
 ]
 
 const empty = JSON.stringify(bundleOf({ files: filesOf({ a: '' }) }))
@@ -195,6 +207,12 @@ const FIELDS: Case[] = [
     'version 1 with a root without prefix',
     changed(v1, 'commitment.merkle_root', at(v1, 'v1_signature.signed_message')),
     OF_V1,
+  ),
+  edge(
+    'v1-root-prefixed-twice',
+    'version 1 with a root with two prefixes, which nobody signed',
+    changed(v1, 'commitment.merkle_root', `sha256:${at(v1, 'commitment.merkle_root')}`),
+    { ...OF_V1, merkle_root_matches: 'failed', ...UNSIGNED },
   ),
   edge(
     'v1-count-only',

@@ -23,6 +23,12 @@ function pinned(name: string, what: string, list: JsonObject, document: JsonObje
 }
 
 const v1 = bundleV1()
+/** One key for one use with two periods, which end and begin so many days before a statement. */
+const twoPeriods = (use: string, endDays: number, beginDays: number) =>
+  signingKeys(
+    listedKey(STATEMENT_KEY, use, { valid_from: isoSeconds(start), valid_to: isoSeconds(ISSUED_AT - endDays * DAY) }),
+    listedKey(STATEMENT_KEY, use, { valid_from: isoSeconds(ISSUED_AT - beginDays * DAY) }),
+  )
 
 function v1At(
   name: string,
@@ -111,6 +117,24 @@ export const PERIODS: Case[] = [
     bundleOf({ key: RETIRED_KEY, alter: (body) => Object.assign(body, { issued_at_unix: ISSUED_AT - 9 * DAY }) }),
     { envelope_binds_commitment: 'failed', ...REFUSED },
   ),
+  pinned(
+    'first-of-two',
+    'in the first of two periods of its key',
+    twoPeriods('evidence-envelope', -1, -2),
+    bundleOf(),
+    {},
+  ),
+  pinned(
+    'second-of-two',
+    'in the second of two periods of its key',
+    twoPeriods('evidence-envelope', 2, 1),
+    bundleOf(),
+    {},
+  ),
+  pinned('between-two', 'between two periods of its key', twoPeriods('evidence-envelope', 1, -1), bundleOf()),
+  pinned('v1-two', 'version 1, and the second of two periods has no end', twoPeriods('attestation', 2, 1), v1, {
+    ...OF_V1,
+  }),
   pinned(
     'no-time',
     'a key with a beginning, and no time in the statement',

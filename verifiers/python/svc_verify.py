@@ -19,6 +19,7 @@ import hashlib
 import json
 import os
 import re
+import signal
 import sys
 from calendar import timegm
 from datetime import datetime
@@ -140,6 +141,7 @@ TOKEN = re.compile(
     r'|"(?P<text>[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*)*)"'
     r"|(?P<number>-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)"
     r"|(?P<word>true|false|null))")
+SPACE = re.compile(r"[ \t\n\r]*")
 ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))")
 SHORT_ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 SURROGATE = re.compile("[\ud800-\udfff]")
@@ -177,7 +179,8 @@ class Json:
         self.buffer, self.at, self.ended, self.dropped = "", 0, False, 0
         self.peeked = None
         self.in_list, self.list_units = False, 0
-        self.entry_at, self.entry_before = 0, 0  # where an entry begins in the buffer, and what was dropped of it
+        # Where an entry begins in the buffer (None between entries), and what was dropped of it.
+        self.entry_at, self.entry_before = None, 0
 
     def wrong(self, why):
         raise Refused("not_strict_json", f"not strict JSON: {why}")
@@ -197,14 +200,14 @@ class Json:
             self.wrong("bytes that are not UTF-8")
         if self.dropped + len(self.buffer) == 0 and text.startswith("\ufeff"):
             self.wrong("a byte order mark")
-        if self.in_list:
+        if self.entry_at is not None:
             self.entry_before, self.entry_at = self.entry_units(), 0
         self.dropped = self.units()
         self.buffer, self.at = self.buffer[self.at:] + text, 0
         self.check_size()
 
     def entry_units(self):
-        return self.entry_before + utf16_units(self.buffer[self.entry_at:self.at])
+        return 0 if self.entry_at is None else self.entry_before + utf16_units(self.buffer[self.entry_at:self.at])
 
     def check_size(self):
         if self.in_list:
@@ -217,18 +220,26 @@ class Json:
     def list_items(self, read_entry):
         """The entries of the list of a bundle, each of bounded size."""
         start, self.in_list = self.units(), True
-        self.entry_at, self.entry_before = self.at, 0
 
         def read_bounded():
             # The mark that begins the first entry was read already.
+            if self.peeked is None:
+                self.skip_space()
             self.entry_at, self.entry_before = self.at, 0 if self.peeked is None else 1
             entry = read_entry()
             self.check_size()
+            self.entry_at = None
             return entry
 
         yield from self.items(read_bounded)
         self.in_list = False
         self.list_units += self.units() - start - 1
+
+    def skip_space(self):
+        self.at = SPACE.match(self.buffer, self.at).end()
+        while self.at == len(self.buffer) and not self.ended:
+            self.fill()
+            self.at = SPACE.match(self.buffer, self.at).end()
 
     def next(self):
         """The next token as (kind, value); kind is a mark, "value" or "end"."""
@@ -244,6 +255,7 @@ class Json:
                 if self.buffer[self.at:].strip(" \t\n\r"):
                     self.wrong("no value")
                 return "end", None
+            self.at = SPACE.match(self.buffer, self.at).end()
             self.fill()
         self.at = match.end()
         kind, text = match.lastgroup, match[match.lastgroup]
@@ -866,35 +878,29 @@ class Trust:
 
         changes = (read_change(document, "endorsement", audience) for document in documents("endorsements")[:MAX_ENDORSEMENTS])
         self.endorsements = [change for change in changes if change]
-        self.revocations = self.read_revocations(documents("revocations"), audience)
         reached, self.counted = self.follow(set())
         self.starts = {}  # the earliest start of each key that is reached without revocations; None for one without
         for entry in reached:
             starts = [start for start in (self.starts.get(entry.key), entry.since) if start is not None]
             self.starts[entry.key] = min(starts, default=None)
-        self.revoked = {}
-        for key in {change.of for change in self.revocations}:
-            since = self.find_revocation(key, {key})
-            if since is not None:
-                self.revoked[key] = since
+        known = set(self.recovery) | self.starts.keys()
+        self.revocations = self.read_revocations(documents("revocations"), audience, known)
+        self.revoked = self.find_revoked()
         self.keys, _ = self.follow(set(self.revoked))
 
-    def read_revocations(self, documents, audience):
-        known = {entry.key for entry in self.pinned} | set(self.recovery)
-        for change in self.endorsements:
-            known |= {change.by, change.of}
-        found, left = [], {True: MAX_KNOWN_REVOCATIONS, False: MAX_OTHER_REVOCATIONS}
+    def read_revocations(self, documents, audience, known):
+        """Those by recovery keys come first, then those between known keys; a few others are read, too."""
+        ranks = [], [], []
         for document in documents:
             body = document.get("body") if isinstance(document, dict) else None
             parties = [party.get("public_key_hex") if isinstance(party, dict) else None for party in
                        (body.get("revoked_by"), body.get("revoked"))] if isinstance(body, dict) else [None]
-            is_known = parties[0] in self.recovery or all(
-                isinstance(party, str) and party in known for party in parties)
-            left[is_known] -= 1
-            change = read_change(document, "revocation", audience) if left[is_known] >= 0 else None
-            if change:
-                found.append(change)
-        return found
+            is_text = all(isinstance(party, str) for party in parties)
+            rank = 0 if parties[0] in self.recovery else 1 if is_text and known.issuperset(parties) else 2
+            ranks[rank].append(document)
+        some = (ranks[0] + ranks[1])[:MAX_KNOWN_REVOCATIONS] + ranks[2][:MAX_OTHER_REVOCATIONS]
+        changes = (read_change(document, "revocation", audience) for document in some)
+        return [change for change in changes if change]
 
     def follow(self, revoked):
         """The pinned keys and those that endorsements lead to, and the endorsements that count."""
@@ -921,39 +927,49 @@ class Trust:
         if change.time < change.issued or any(
                 other.by == change.by and other.of != change.of for other in self.endorsements):
             return False
-        for key in (change.by, change.of):
-            of_key = [entry for entry in entries if entry.key == key]
-            if of_key and all(entry.until is not None for entry in of_key):
+        of_endorser = [entry for entry in entries if entry.key == change.by and (entry.use is None or entry.use in USES)]
+        of_endorsed = [entry for entry in entries if entry.key == change.of]
+        for periods in (of_endorser, of_endorsed):
+            if periods and all(entry.until is not None for entry in periods):
                 return False
-        return any(is_in_use(entry, change.issued, entries) for entry in entries if entry.key == change.by)
+        return any(is_in_use(entry, change.issued, entries) for entry in of_endorser)
 
     def is_later(self, key, than):
         """Whether a key came after another: endorsements lead from that one to it, or it begins later."""
         found = [than]
         for current in found:
-            found += [change.of for change in self.counted if change.by == current and change.of not in found]
+            found += dict.fromkeys(change.of for change in self.counted if change.by == current and change.of not in found)
         if key in found[1:]:
             return True
         start, other = self.starts.get(key), self.starts.get(than)
         return start is not None and other is not None and start > other
 
-    def find_revocation(self, key, asked):
-        """Since when a key counts as revoked; None if it does not. The word of a recovery key replaces that of
-        others."""
-        changes = [change for change in self.revocations if change.of == key]
-        by_recovery = [change.time for change in changes if change.by in self.recovery]
-        if by_recovery or key in self.recovery:
-            return min(by_recovery, default=None)
-        counted = []
-        for change in changes:
-            if change.by == key:
-                is_counted = True
-            else:
-                is_counted = (change.by in self.starts and change.by not in asked and self.is_later(change.by, key)
-                              and self.find_revocation(change.by, asked | {change.by}) is None)
-            if is_counted:
-                counted.append(change.time)
-        return min(counted, default=None)
+    def age(self, key):
+        """Orders keys by the last endorsement that led to them, or else by their earliest start."""
+        for index in range(len(self.counted) - 1, -1, -1):
+            if self.counted[index].of == key:
+                return self.counted[index].time, index
+        return self.starts.get(key) or 0, -1
+
+    def find_revoked(self):
+        """Since when each revoked key counts as revoked. The word of a recovery key replaces that of others."""
+        revoked = {}
+
+        def revoke(change):
+            revoked[change.of] = min(change.time, revoked.get(change.of, change.time))
+
+        for change in self.revocations:
+            if change.by in self.recovery:
+                revoke(change)
+        left = [change for change in self.revocations if change.of not in revoked and change.of not in self.recovery]
+        for change in left:
+            if change.by == change.of:
+                revoke(change)
+        later = [change for change in left if change.by != change.of and self.is_later(change.by, change.of)]
+        for change in sorted(later, key=lambda change: self.age(change.by), reverse=True):
+            if change.by not in revoked:
+                revoke(change)
+        return revoked
 
     def for_use(self, use):
         return [entry for entry in self.keys if entry.use in (None, use)]
@@ -2239,4 +2255,6 @@ def as_json(path, verification, refused):
 
 
 if __name__ == "__main__":
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `| head -1` is no error
     sys.exit(main())

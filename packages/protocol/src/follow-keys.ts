@@ -3,7 +3,8 @@
 //
 // Precedence if documents contradict each other:
 // - The recovery key overrides all others: its revocations replace other revocations of a key, and nothing revokes it.
-// - A key can be revoked by itself and by later keys, never by an earlier key.
+// - A key can be revoked by itself and by later keys, never by an earlier key. Endorsements show which one is later, or
+//   else the periods of the pinned keys.
 // - The endorsements and revocations of a revoked key do not count, whatever time they claim.
 // - If a key endorses two successors, neither counts: one of them belongs to a thief.
 // - A key that endorsed a successor is valid until the successor begins, even if it was pinned without an end. A key
@@ -80,7 +81,8 @@ export function followKeys(given: KeysToFollow): FollowedKeys {
   })
   const trusted = walkFrom(before.filter((step) => !hasFollowedStolenKey(step, suspects)))
   const revoked = revokedKeys(revocations, walk(trusted), trusted)
-  return { ...walk({ ...trusted, revoked, refused }), revoked, revocations, refused }
+  const { keys, paths } = walk({ ...trusted, revoked, refused })
+  return { keys, paths, revoked, revocations, refused }
 }
 
 /** Whether the step was followed after a key in its path had been stolen. */
@@ -100,11 +102,15 @@ interface Walk {
   refused: Map<string, string>
 }
 
-type Reached = Pick<FollowedKeys, 'keys' | 'paths'>
+interface Reached extends Pick<FollowedKeys, 'keys' | 'paths'> {
+  /** The endorsements that count, also those of keys that were trusted before. */
+  counted: Endorsement[]
+}
 
 function walk({ pinned, followed, recovery, endorsements, revoked, refused }: Walk): Reached {
   let keys = followed.reduce(endedBy, pinned)
   const paths = new Map<string, Endorsement[]>()
+  const counted: Endorsement[] = []
   const queue = [...new Set([...recovery, ...pinned.map(({ publicKeyHex }) => publicKeyHex)])]
   const visited = new Set(queue)
   for (const endorser of queue) {
@@ -120,6 +126,7 @@ function walk({ pinned, followed, recovery, endorsements, revoked, refused }: Wa
         continue
       }
       keys = endedBy(keys, endorsement)
+      counted.push(endorsement)
       if (visited.has(hex)) continue
       visited.add(hex)
       queue.push(hex)
@@ -131,7 +138,7 @@ function walk({ pinned, followed, recovery, endorsements, revoked, refused }: Wa
       keys = [...keys, ...begun]
     }
   }
-  return { keys: [...keys], paths }
+  return { keys: [...keys], paths, counted }
 }
 
 /** Ends the period of the endorser when the endorsed key begins. */
@@ -226,12 +233,13 @@ function revokedKeys(
   const byRecovery = revocations.filter(({ body }) => recovery.includes(body.revoked_by.public_key_hex))
   byRecovery.forEach(revoke)
   const settled = new Set(revoked.keys())
+  const steps = [...followed, ...reached.counted]
   const others = revocations
     .filter(({ body }) => !settled.has(body.revoked.public_key_hex) && !recovery.includes(body.revoked.public_key_hex))
-    .filter((revocation) => mayRevoke(revocation, reached, followed))
+    .filter((revocation) => mayRevoke(revocation, reached, steps))
     // Newest keys first, so that a key's own revocation is known before its revocations of others are applied.
-    .map((revocation) => ({ revocation, begin: beginOf(revocation.body.revoked_by.public_key_hex, reached) ?? 0 }))
-    .toSorted((a, b) => b.begin - a.begin)
+    .map((revocation) => ({ revocation, ...ageOf(revocation.body.revoked_by.public_key_hex, reached, steps) }))
+    .toSorted((a, b) => b.begin - a.begin || b.step - a.step)
     .map(({ revocation }) => revocation)
   const isOwn = ({ body }: Revocation) => body.revoked.public_key_hex === body.revoked_by.public_key_hex
   others.filter(isOwn).forEach(revoke)
@@ -242,27 +250,40 @@ function revokedKeys(
   return revoked
 }
 
-function mayRevoke({ body }: Revocation, reached: Reached, followed: readonly Endorsement[]): boolean {
+/** Orders keys by their last endorsement, which comes before those that they make, or else by their earliest begin. */
+function ageOf(hex: string, reached: Reached, steps: readonly Endorsement[]): { begin: number; step: number } {
+  const step = steps.findLastIndex(({ body }) => body.endorsed.public_key_hex === hex)
+  const endorsement = steps[step]
+  return { begin: endorsement ? timeOf(endorsement.body.valid_from) : (beginOf(hex, reached) ?? 0), step }
+}
+
+function mayRevoke({ body }: Revocation, reached: Reached, steps: readonly Endorsement[]): boolean {
   const [revoked, by] = [body.revoked.public_key_hex, body.revoked_by.public_key_hex]
   if (revoked === by) return true
-  const steps = [...[...reached.paths.values()].flat(), ...followed]
-  if (endorsersOf(by, steps).includes(revoked)) return true
+  if (endorsersOf(by, steps).has(revoked)) return true
   const [begin, ofRevoked] = [beginOf(by, reached), beginOf(revoked, reached)]
   return begin !== null && ofRevoked !== null && begin > ofRevoked
 }
 
-/** The keys in the path to a key, from its endorser backwards. */
-function endorsersOf(hex: string, steps: readonly Endorsement[]): string[] {
-  const endorsers: string[] = []
-  for (;;) {
-    const last = endorsers.at(-1) ?? hex
-    const endorser = steps.find(({ body }) => body.endorsed.public_key_hex === last)?.body.endorser.public_key_hex
-    if (endorser === undefined || endorsers.includes(endorser)) return endorsers
-    endorsers.push(endorser)
+/** The keys from which endorsements lead to a key. */
+function endorsersOf(hex: string, steps: readonly Endorsement[]): Set<string> {
+  const found = new Set<string>()
+  const queue = [hex]
+  for (const key of queue) {
+    for (const { body } of steps) {
+      const endorser = body.endorser.public_key_hex
+      if (body.endorsed.public_key_hex !== key || found.has(endorser)) continue
+      found.add(endorser)
+      queue.push(endorser)
+    }
   }
+  return found
 }
 
-/** The earliest begin of a key. Null for a key without a period, which is neither earlier nor later than others. */
+/**
+ * The earliest begin of the entries of a key that have one. Null for a key without a period, which is neither earlier
+ * nor later than others.
+ */
 function beginOf(hex: string, { keys }: Reached): number | null {
   const begins = keysOf(hex, keys).map(({ validFrom }) => validFrom)
   return begins.reduce((first, begin) => (first === null || (begin !== null && begin < first) ? begin : first), null)

@@ -165,7 +165,7 @@ function signedStatement(envelope: JsonObject, domainTag: string): Signed | stri
 
 function signedRoot({ commitment, v1Signature, signingKeys }: BundleParts): Signed | string {
   const { manifest_signature, signed_message } = v1Signature ?? {}
-  const root = typeof commitment.merkle_root === 'string' ? bare(commitment.merkle_root) : ''
+  const root = typeof commitment.merkle_root === 'string' ? commitment.merkle_root : ''
   if (typeof manifest_signature !== 'string') return 'there is no manifest_signature'
   if (isUnsigned(manifest_signature)) return 'the record is marked as unsigned'
   return {
@@ -174,7 +174,7 @@ function signedRoot({ commitment, v1Signature, signingKeys }: BundleParts): Sign
     ownKeys: listedKeys(signingKeys),
     at: unixSeconds(commitment.attested_at),
     isDated: false,
-    contradicts: () => (signed_message === root ? null : 'signed_message is not the Merkle root'),
+    contradicts: () => (signed_message === bare(root) ? null : 'signed_message is not the Merkle root'),
   }
 }
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { readPinnedKeys } from '../src/pinned-keys.ts'
 import { type Verification, type VerifiedBundle, verifyBundle } from '../src/verify-bundle.ts'
 import { verifyChain } from '../src/verify-chain.ts'
-import { CASES, CHAINS, givenOf, packBytes } from './pack.ts'
+import { CASES, CHAINS, givenOf, packBytes, REFUSED_KEYS } from './pack.ts'
 
 function outcome(verification: Verification): Record<string, string> {
   if (verification.refused) return { refused: verification.refused.code }
@@ -25,6 +26,10 @@ describe('the conformance pack', { tags: 'document' in globalThis ? ['nightly'] 
         if (fact.value !== 'passed') expect(fact.why).toMatch(/^.{5,500}$/u)
       }
     }
+  })
+
+  it.each(REFUSED_KEYS)('CLI-01 refuses to pin a list with $what', ({ list }) => {
+    expect(readPinnedKeys(JSON.stringify(list))).toMatchObject({ ok: false })
   })
 
   it.each(CHAINS)(

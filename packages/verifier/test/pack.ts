@@ -33,6 +33,8 @@ export interface PackCase {
 export const CASES = index.cases as unknown as PackCase[] // each case has other keys, which no inferred type covers
 export const CHAINS = index.chains as { what: string; files: string[]; given: PackGiven; expect: object }[]
 
+export const REFUSED_KEYS = index.refused_keys as { what: string; list: unknown }[]
+
 export async function packBytes(name: string): Promise<Uint8Array> {
   const url = new URL(/* @vite-ignore */ `../../../vectors/bundles/${name}`, import.meta.url)
   if (url.protocol === 'file:') return (await import('node:fs/promises')).readFile(url)

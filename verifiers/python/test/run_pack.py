@@ -57,6 +57,8 @@ class Pack:
         index = self.json("bundles", "index.json")
         for case in index["cases"]:
             yield case["name"], case["expect"], outcome(self.read("bundles", case["file"]), self.given(case["given"]))
+        for case in index["refused_keys"]:
+            yield "keys: " + case["what"], "refused", refusal_of(svc.read_pinned_keys, [case["list"]])
         for chain in index["chains"]:
             given = self.given(chain["given"])
             verified = [svc.verify(svc.bytes_reader(self.read("bundles", file)), given) for file in chain["files"]]
@@ -90,7 +92,7 @@ class Pack:
         for case in policies["verdicts"] + published["verdicts"]:
             yield "policy: " + case["what"], {name: case[name] for name in ("log", "cosigned", "quorum")}, verdict(case)
         for case in policies["refused"]:
-            yield "refused policy: " + case["what"], "refused", policy_outcome(case["policy"])
+            yield "refused policy: " + case["what"], "refused", refusal_of(svc.read_policy, case["policy"])
 
 
 def tree_cases(trees):
@@ -113,9 +115,9 @@ def verdict(case):
     return {"log": logs[0] if logs else None, "cosigned": cosigned, "quorum": policy.has_quorum(checkpoint.note)}
 
 
-def policy_outcome(text):
+def refusal_of(read, value):
     try:
-        svc.read_policy(text)
+        read(value)
     except svc.Unusable:
         return "refused"
     return "accepted"

@@ -32,15 +32,14 @@ export function mutantOf(random: Random, originals: readonly Original[]): Mutant
   const keys = Array.from({ length: 1 + random.below(3) }, () => ({
     ...named(random.pick(SIGNERS)),
     alg: 'ed25519',
-    use: random.pick(['receipt', 'attestation', 'evidence-envelope', 'evidence-envelope']),
+    use: random.pick(['receipt', 'attestation', 'evidence-envelope', 'evidence-envelope', 'publication']),
     status: random.pick(['active', 'retired']),
     ...(random.oneIn(2) && { valid_from: time() }),
     ...(random.oneIn(3) && { valid_to: time() }),
   }))
   const list = {
     schema: 'svc/signing-keys/v1',
-    // What two entries of one key and use mean is not defined.
-    keys: [...new Map(keys.map((key) => [`${key.key_id} ${key.use}`, key])).values()],
+    keys,
     ...(random.oneIn(3) && { recovery: named(random.pick(SIGNERS)) }),
     ...(random.oneIn(2) && { endorsements: repeated(random, () => change().endorsement) }),
     ...(random.oneIn(3) && { revocations: repeated(random, () => change().revocation) }),
