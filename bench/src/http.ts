@@ -33,7 +33,7 @@ export async function httpRows(): Promise<Row[]> {
     goal: { atLeast },
   })
   return [
-    row('small JSON route', median(rates.quiet), 0.9),
-    row('small JSON route, a log line per request', median(rates.logging), 0.8),
+    row('small JSON route', median(rates.quiet), 1),
+    row('small JSON route, a log line per request', median(rates.logging), 0.9),
   ]
 }

@@ -20,7 +20,7 @@ import { compareSeconds, type Row } from './row.ts'
 import { countText, scaled } from './scale.ts'
 
 const STATEMENTS = 10_000
-const SIZES = { small: 1000, large: scaled(10_000_000, 200_000) }
+const SIZES = { small: 1000, large: scaled(1_000_000, 200_000) }
 const PROOFS = scaled(2000, 200)
 const CHECKS = 500
 const PAGE = 65_536

@@ -14,7 +14,7 @@ export interface Route {
   next?: () => { method?: 'GET' | 'POST' | 'DELETE'; path: string; headers: Record<string, string>; body?: string }
 }
 
-const SECONDS = scaled(3, 0.5)
+const SECONDS = scaled(2, 0.5)
 const CONNECTIONS = 32
 
 export async function requestsPerCpuSecond(server: ServerProcess, route: Route): Promise<number> {

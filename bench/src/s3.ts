@@ -10,7 +10,7 @@ import { bucketOf } from './s3-bucket.ts'
 import { scaled, sizeText } from './scale.ts'
 import { type ServerProcess, startServer } from './server-process.ts'
 
-const ROUNDS = scaled(5, 1)
+const ROUNDS = scaled(3, 1)
 const SIZE = scaled(256, 32) * 1_048_576
 const TYPE = { 'content-type': 'application/octet-stream' }
 const FILES = 100
