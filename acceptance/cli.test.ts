@@ -110,7 +110,10 @@ describe('svc', () => {
     expect(online.bundles[0].facts).toMatchObject({ anchor_payload_matches: { value: 'passed' } })
     await writeFile(join(folder, 'out/a.txt'), 'the sum is 900')
     const tampered = await run('verify', bundle, '--dir', join(folder, 'out'), ...OFFLINE)
-    expect(tampered).toMatchObject({ code: 3, stdout: expect.stringMatching(/^FAILED: a\.txt differs \(files_match\)\n/) })
+    expect(tampered).toMatchObject({
+      code: 3,
+      stdout: expect.stringMatching(/^FAILED: a\.txt differs \(files_match\)\n/),
+    })
   })
 
   it('GEN-09 PAY-51 pays in MON with a key from the environment after asking', async () => {
@@ -147,7 +150,11 @@ describe('svc', () => {
     proxy.always(/v1\/receipts/, { lie: (body) => ({ ...body, paid_amount: '1000000' }) })
     const lied = await run('receipt')
     proxy.behave()
-    expect(lied).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('the service gave a false answer') })
+    expect(lied).toMatchObject({
+      code: 3,
+      stdout: '',
+      stderr: expect.stringContaining('the service gave a false answer'),
+    })
     expect(lied.stderr).toContain('signature of the receipt')
   })
 
