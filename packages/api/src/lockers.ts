@@ -4,9 +4,18 @@ import Type, { type Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { DownloadUrls, FileEntry, TtlMinutes } from './file-entries.ts'
 import { NAME_TAG } from './locker-names.ts'
-import { Provider } from './providers.ts'
 import { Terms } from './purchases.ts'
-import { ENVELOPE_ERRORS, NO_STORE, OrNull, Page, RESTRICTION_ERRORS, SigningWallet, Timestamp, Words } from './wire.ts'
+import {
+  ENVELOPE_ERRORS,
+  NO_STORE,
+  OrNull,
+  Page,
+  Provider,
+  RESTRICTION_ERRORS,
+  SigningWallet,
+  Timestamp,
+  Words,
+} from './wire.ts'
 
 export const MAX_TAGS = 32
 export const MAX_TAG_CHARACTERS = 64

@@ -1,8 +1,6 @@
 // The storage providers that can be sold, as buyers and the configuration see them. How each is configured and opened
 // is defined in `packages/storage/src/drivers.ts`.
 
-import { Words } from './wire.ts'
-
 interface ProviderFacts {
   title: string
   /** Its number in short-URL tokens (GEN-11). Never changed, because tokens are in use. */
@@ -31,7 +29,6 @@ export type SlowProvider = OfSpeed<'slow'>
 export type DirectProvider = OfSpeed<'direct'>
 
 export const PROVIDERS = Object.keys(PROVIDER_FACTS) as Provider[]
-export const Provider = Words(PROVIDERS)
 
 export function providerCode(name: string): number {
   return PROVIDER_FACTS[name as Provider].code // lockers are only sold with these providers

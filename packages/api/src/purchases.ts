@@ -3,10 +3,9 @@
 import { QUOTE_SCHEMA } from '@svc/protocol/names'
 import Type, { type Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
-import { Provider } from './providers.ts'
 import { AtomicAmount, LegChoice, OracleRate, PayerSignature, PaymentHeaders, quoteOf } from './quote.ts'
 import { Receipt } from './receipts.ts'
-import { NO_STORE, OrNull, RESTRICTION_ERRORS, Timestamp } from './wire.ts'
+import { NO_STORE, OrNull, Provider, RESTRICTION_ERRORS, Timestamp } from './wire.ts'
 
 const Units = Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'The number of units of storage.' })
 

@@ -1,6 +1,7 @@
 // Schemas that many bodies share.
 
 import Type, { type TSchema } from 'typebox'
+import { PROVIDERS } from './providers.ts'
 
 export const Hex = (bytes: number) => Type.String({ pattern: `^[0-9a-f]{${bytes * 2}}$` })
 export const Timestamp = (description?: string) =>
@@ -11,6 +12,7 @@ export const Timestamp = (description?: string) =>
 export const Sha256 = Type.String({ pattern: '^sha256:[0-9a-f]{64}$' })
 /** One of several fixed words. */
 export const Words = <const W extends string[]>(words: readonly [...W]) => Type.Enum<W>(words)
+export const Provider = Words(PROVIDERS)
 export const OrNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
 /** The query of a list that can be long. Without `limit` the answer has all entries. */
