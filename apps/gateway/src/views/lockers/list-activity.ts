@@ -40,8 +40,9 @@ export async function listActivity(
   let position = cursor === undefined ? NEWEST : positionIn(cursor)
   const sources = await Promise.all([
     changesOf(context, locker, position, limit + 1),
-    paymentsOf(context, locker, position, limit + 1),
     statementsOf(context, locker, position, limit + 1),
+    // Last: of entries of one second, the opening of the locker is the oldest.
+    paymentsOf(context, locker, position, limit + 1),
   ])
   const page: Row[] = []
   while (page.length < limit) {

@@ -126,6 +126,14 @@ forEachDatabase('the activity of a locker', (database) => {
     return { locker, expected }
   }
 
+  it('LOCK-18 lists the opening of a locker after everything else of its second', async () => {
+    const locker = await instance.locker(ed25519Identity())
+    await locker.put('a.txt', 'one')
+    await attest(instance, locker)
+    const { activity } = expectSuccess(await locker.call<Activity>(['locker:admin'], 'GET', '/activity'))
+    expect(activity.map(({ what }) => what)).toEqual(['attested', 'opened'])
+  })
+
   it('LOCK-18 lists what was done to a locker, newest first, in one page or in many', async () => {
     const { locker, expected } = await changedLocker()
     await instance.locker(locker.owner)
