@@ -13,14 +13,14 @@ import type { LockerSession } from './session.ts'
 const SOON_DAYS = 30
 const NEARLY_FULL = 0.8
 
-interface Room extends Pick<LockerMetadata, 'restriction'> {
+interface Contents extends Pick<LockerMetadata, 'restriction'> {
   expires_at: string | null
   total_bytes: number
   terms?: { storage_limit_bytes: number } | null | undefined
 }
 
 export function stateOf(
-  { expires_at, total_bytes, terms, restriction }: Room,
+  { expires_at, total_bytes, terms, restriction }: Contents,
   now: number,
 ): [tone: Tone, words: string] {
   if (restriction) return ['bad', t.restricted[restriction.state]]
