@@ -54,7 +54,10 @@ function createSqliteDriver(path: string): Driver {
 
   function run<R>(query: CompiledQuery): QueryResult<R> {
     try {
-      return runStatement<R>(prepared(query.sql), query)
+      const statement = prepared(query.sql)
+      const result = runStatement<R>(statement, query)
+      if (statement.changesSchema) prepared = createStatementCache(database)
+      return result
     } catch (error) {
       throw queryError(error)
     }
