@@ -83,7 +83,7 @@ async function signatureOutcome(cases: readonly SignatureCase[], inPage: Browser
     const expected = isValidByRule(one)
     if (expected) valid++
     const verdicts = {
-      ...(await verdictsOn(one)),
+      ...verdictsOn(one),
       'modules for browsers': isValidInBrowsers(one),
       ...Object.fromEntries(
         Object.entries(inPage?.verdicts[i] ?? {}).map(([name, verdict]) => [`${name} in Chromium`, verdict]),

@@ -5,11 +5,10 @@ import type { SignatureCase } from './cases.ts'
 
 type Signed = Pick<SignatureCase, 'publicKey' | 'message' | 'signature'>
 
-export async function verdictsOn({ publicKey, message, signature }: Signed): Promise<Record<string, boolean>> {
+export function verdictsOn({ publicKey, message, signature }: Signed): Record<string, boolean> {
   const key = ed25519PublicKey(publicKey)
   return {
     verify: key?.verify(message, signature) ?? false,
-    verifySoon: (await key?.verifySoon(message, signature)) ?? false,
     isEd25519SignedBy: isEd25519SignedBy(publicKey, message, signature),
   }
 }

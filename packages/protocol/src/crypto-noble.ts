@@ -40,8 +40,6 @@ export function ed25519Signer(seed: Uint8Array): Ed25519Signer {
 /** A public key that verifies signatures. `keys.ts` creates one only from a key that satisfies its rules. */
 export interface Ed25519Verifier {
   verify(message: Uint8Array, signature: Uint8Array): boolean
-  /** The same result, computed on another core if this is a server. */
-  verifySoon(message: Uint8Array, signature: Uint8Array): Promise<boolean>
 }
 
 /**
@@ -59,7 +57,7 @@ export function ed25519Verifier(publicKey: Uint8Array): Ed25519Verifier {
     const expected = Point.BASE.multiplyUnsafe(s).subtract(point.multiplyUnsafe(k))
     return equalBytes(expected.toBytes(), r)
   }
-  return { verify, verifySoon: async (message, signature) => verify(message, signature) }
+  return { verify }
 }
 
 function littleEndian(bytes: Uint8Array): bigint {

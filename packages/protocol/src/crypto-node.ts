@@ -54,10 +54,5 @@ export const ed25519Verifier: typeof noble.ed25519Verifier = (publicKey) => {
   const key = createPublicKey(`-----BEGIN PUBLIC KEY-----\n${PEM_PREFIX}${base64}\n-----END PUBLIC KEY-----`)
   return {
     verify: (message, signature) => isStrictSignature(signature) && verify(null, message, key, signature),
-    verifySoon: (message, signature) =>
-      new Promise((resolve, reject) => {
-        if (!isStrictSignature(signature)) return resolve(false)
-        verify(null, message, key, signature, (error, isValid) => (error ? reject(error) : resolve(isValid)))
-      }),
   }
 }

@@ -40,6 +40,7 @@ export async function openAuth(
       now,
       rateLimiter,
       perAddress: limits.perAddress,
+      processes: config.processes,
       requireAudience: createAudienceCheck(config.mode, config.http.baseUrl),
       continuity,
     }),

@@ -81,6 +81,8 @@ interface CallersOptions {
    * and requests of wallets, which are free to create.
    */
   perAddress: number
+  /** How many processes share this machine. */
+  processes: number
   requireAudience: AudienceCheck
   continuity: Pick<Continuity, 'assertUnused' | 'recordNonce' | 'status'>
 }
@@ -90,10 +92,10 @@ const OWNER_OPS: readonly unknown[] = ['locker:admin', 'locker:provision', 'lock
 const NONCE_LIFETIME_SECONDS = 60
 
 export function createCallers(options: CallersOptions): Callers {
-  const { now, rateLimiter, perAddress, requireAudience, continuity } = options
+  const { now, rateLimiter, perAddress, processes, requireAudience, continuity } = options
   const { db, commit } = options.database
   const useNonce = createNonces(commit, continuity.recordNonce)
-  const findSigner = createSignerFinder()
+  const findSigner = createSignerFinder(processes)
   const findLocker = createLockerFinder(db)
 
   async function authorize(

@@ -2,10 +2,9 @@
 
 import { lru } from '@svc/concurrency/caches'
 import { fromBase58 } from '@svc/protocol/bytes'
-import { type Ed25519Verifier, ed25519PublicKeyFromBase58, sigAlgOf } from '@svc/protocol/keys'
+import { sigAlgOf } from '@svc/protocol/keys'
 import type { SignedEnvelope } from '../http/envelope.ts'
 import { ServiceError } from '../service-error.ts'
-import { createEip191Verifier } from './eip191-thread.ts'
 import { createVerify } from './verify-batch.ts'
 
 export interface Candidates {
@@ -28,30 +27,17 @@ export interface SignedText extends Pick<SignedEnvelope, 'bytes' | 'signature'> 
 /** Null when none of the candidates signed. */
 export type FindSigner = (signed: SignedText, candidates: Candidates) => Promise<Signer | null>
 
-const MAX_KEYS = 10_000
 const MAX_HINTS = 10_000
 
-export function createSignerFinder(): FindSigner {
-  const verify = createVerify()
-  const askThread = createEip191Verifier()
-  const keys = lru<string, Ed25519Verifier>(MAX_KEYS)
+/** `processes`: how many processes of the service share this machine. */
+export function createSignerFinder(processes?: number): FindSigner {
+  const verify = createVerify(processes)
   /** The last signer for each owner. The same key is likely to sign next, and each wrong key costs a verification. */
   const hints = lru<string, string>(MAX_HINTS)
 
-  function keyOf(identity: string): Ed25519Verifier | null {
-    const known = keys.get(identity)
-    if (known) return known
-    const key = ed25519PublicKeyFromBase58(identity)
-    if (key) keys.set(identity, key)
-    return key
-  }
-
-  async function findEd25519(signed: SignedText, identities: Iterable<string>): Promise<string | null> {
-    const signature = fromBase58(signed.signature, 64)
-    if (!signature) return null
+  async function findAmong(identities: Iterable<string>, { bytes, signature }: SignedText): Promise<string | null> {
     for (const identity of identities) {
-      const key = keyOf(identity)
-      if (key && (await verify({ key, message: signed.bytes, signature }))) return identity
+      if (await verify({ identity, message: bytes, signature })) return identity
     }
     return null
   }
@@ -61,16 +47,16 @@ export function createSignerFinder(): FindSigner {
     const ownerAlg = sigAlgOf(owner)
     if (sig_alg === 'secp256k1') {
       if (ownerAlg !== sig_alg) return null
-      const { bytes: message, signature } = signed
-      const isOwner = await askThread({ address: owner.toLowerCase(), message, signature })
+      const isOwner = await findAmong([owner.toLowerCase()], signed)
       return isOwner ? { role: 'owner', identity: owner } : null
     }
     const identities = ownerAlg === 'ed25519' ? [owner, ...operators] : operators
     const hint = hints.get(owner)
-    const likelyFirst = hint && identities.includes(hint) ? new Set([hint, ...identities]) : identities
-    const identity = await findEd25519(signed, likelyFirst)
+    const isHintFirst = hint === undefined || hint === identities[0]
+    const likelyFirst = isHintFirst || !identities.includes(hint) ? identities : new Set([hint, ...identities])
+    const identity = await findAmong(likelyFirst, signed)
     if (identity === null) return null
-    hints.set(owner, identity)
+    if (identity !== hint) hints.set(owner, identity)
     return { role: identity === owner ? 'owner' : 'operator', identity }
   }
 }

@@ -1,53 +1,41 @@
-// Verifies Ed25519 signatures that arrive together. Verification is nearly all of the processor time of a signed
-// request, so it is shared: this thread verifies one after another, and the thread pool takes some in parallel while
-// cores are free. Handing one over costs a tenth of a verification, so a single one stays here.
+// Verifies the signatures of requests that arrive together, which also lets the later steps of those requests be
+// batched, such as the commit of their nonces. Verification is half of the processor time of a signed request.
 
 import { availableParallelism } from 'node:os'
 import { setImmediate } from 'node:timers/promises'
 import { batch } from '@svc/concurrency/sharing'
-import type { Ed25519Verifier } from '@svc/protocol/keys'
+import { sigAlgOf } from '@svc/protocol/keys'
+import { createSignatureCheck, type Signed } from './signature-check.ts'
+import { createSignatureThread } from './signature-thread.ts'
 
-interface Signed {
-  key: Ed25519Verifier
-  message: Uint8Array
-  signature: Uint8Array
-}
-
-/**
- * All requests of a batch continue together, so that later steps are batched too, such as the commit of their nonces.
- */
 const MAX_BATCH = 32
+/** This thread verifies so many Ed25519 signatures, a millisecond of them, before others may use it. */
+const TURN = 8
+/** From so many on, another thread verifies them. Fewer are verified sooner here, where asking costs nothing. */
+const CROWD = 8
 
-export function createVerify(): (signed: Signed) => Promise<boolean> {
-  const lanes = Math.min(availableParallelism() - 1, MAX_LANES)
-  const verifyInBatch = batch((all: Signed[]) => verifyAll(all, lanes), MAX_BATCH)
-  return async (signed) => verifyInBatch(signed)
-}
+export type Verify = (signed: Signed) => Promise<boolean>
 
-/** The pool has four threads, and they also read and write files. */
-const MAX_LANES = 3
-
-/** Resolves when all are done. A failed verification rejects its own promise only. */
-async function verifyAll(all: readonly Signed[], lanes: number): Promise<Promise<boolean>[]> {
-  const results: Promise<boolean>[] = new Array(all.length)
-  let next = 0
-  async function verifyNext(verify: (signed: Signed) => Promise<boolean>): Promise<void> {
-    while (next < all.length) {
-      const i = next++
-      const result = verify(all[i] as Signed)
-      results[i] = result
-      await result.catch(() => {})
-    }
+/** `processes`: how many processes of the service share this machine. */
+export function createVerify(processes = 1): Verify {
+  const hasSpareCore = availableParallelism() > processes
+  const isSigned = createSignatureCheck()
+  const askThread = createSignatureThread()
+  // OpenSSL cannot check signatures of EVM owners: Node's interface hashes the message itself, and has no Keccak. One
+  // takes a millisecond of JavaScript, so those have a thread of their own.
+  const askEvmThread = createSignatureThread()
+  async function verifyEvm(signed: Signed): Promise<boolean> {
+    return (await askEvmThread([signed]))[0] as boolean
   }
-  const inPool = Array.from({ length: Math.min(lanes, all.length - 1) }, () =>
-    verifyNext(({ key, message, signature }) => key.verifySoon(message, signature)),
-  )
-  await verifyNext(async ({ key, message, signature }) => {
-    const isValid = key.verify(message, signature)
-    // Lets the pool report, and other requests arrive.
-    if (next < all.length) await setImmediate()
-    return isValid
-  })
-  await Promise.all(inPool)
-  return results
+
+  const verifyEd25519 = batch(async (all: Signed[]) => {
+    if (hasSpareCore && all.length >= CROWD) return askThread(all)
+    const verdicts: boolean[] = []
+    for (const signed of all) {
+      if (verdicts.length > 0 && verdicts.length % TURN === 0) await setImmediate()
+      verdicts.push(isSigned(signed))
+    }
+    return verdicts
+  }, MAX_BATCH)
+  return (signed) => (sigAlgOf(signed.identity) === 'secp256k1' ? verifyEvm(signed) : verifyEd25519(signed))
 }

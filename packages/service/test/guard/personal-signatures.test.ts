@@ -1,8 +1,8 @@
 import { utf8 } from '@svc/protocol/bytes'
 import { evmAddressOf, personalSign } from '@svc/protocol/keys'
 import { describe, expect, it } from 'vitest'
-import { createEip191Verifier } from '../../src/guard/eip191-thread.ts'
 import { createPersonalCheck } from '../../src/guard/personal-check.ts'
+import { createSignatureThread } from '../../src/guard/signature-thread.ts'
 
 const key = (byte: number) => new Uint8Array(32).fill(byte)
 const address = evmAddressOf(key(1))
@@ -23,13 +23,13 @@ describe('signatures of EVM owners', () => {
   })
 
   it('ENV-03 are checked in a thread, which answers each question separately', async () => {
-    const ask = createEip191Verifier()
-    const questions = Array.from({ length: 10 }, (_, i) => {
+    const ask = createSignatureThread()
+    const signed = Array.from({ length: 10 }, (_, i) => {
       const message = utf8(`request ${i}`)
-      return { address, message, signature: personalSign(message, key(i % 2 === 0 ? 1 : 2)) }
+      return { identity: address, message, signature: personalSign(message, key(i % 2 === 0 ? 1 : 2)) }
     })
-    const answers = await Promise.all(questions.map((question) => ask(question)))
-    expect(answers).toEqual(questions.map((_, i) => i % 2 === 0))
-    expect(await ask({ address, message: utf8('x'), signature: 'no signature' })).toBe(false)
+    const answers = await Promise.all(signed.map(async (one) => ask([one])))
+    expect(answers).toEqual(signed.map((_, i) => [i % 2 === 0]))
+    expect(await ask([{ identity: address, message: utf8('x'), signature: 'no signature' }])).toEqual([false])
   })
 })

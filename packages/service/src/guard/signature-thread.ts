@@ -1,38 +1,38 @@
-// Checks the signatures of EVM owners in its own thread, because one takes a millisecond of JavaScript. OpenSSL cannot
-// do it: Node's interface hashes the message itself, and has no Keccak.
+// Checks signatures in their own thread.
 
 import { Worker } from 'node:worker_threads'
+import type { Signed } from './signature-check.ts'
 
 export interface Question {
   id: number
-  /** In lower case. */
-  address: string
-  message: Uint8Array
-  signature: string
+  signed: readonly Signed[]
 }
 
 export interface Answer {
   id: number
-  isValid: boolean
+  verdicts: boolean[]
 }
 
-type AskThread = (question: Omit<Question, 'id'>) => Promise<boolean>
+type AskThread = (signed: readonly Signed[]) => Promise<boolean[]>
 
 interface Thread {
   worker: Worker
-  pending: Map<number, PromiseWithResolvers<boolean>>
+  pending: Map<number, PromiseWithResolvers<boolean[]>>
 }
 
 /** The thread starts with the first question, and restarts after a failure. */
-export function createEip191Verifier(): AskThread {
+export function createSignatureThread(): AskThread {
   let thread: Thread | null = null
   let lastId = 0
 
   function start(): Thread {
-    const started: Thread = { worker: new Worker(new URL('./eip191-worker.ts', import.meta.url)), pending: new Map() }
+    const started: Thread = {
+      worker: new Worker(new URL('./signature-worker.ts', import.meta.url)),
+      pending: new Map(),
+    }
     const { worker, pending } = started
-    worker.on('message', ({ id, isValid }: Answer) => {
-      pending.get(id)?.resolve(isValid)
+    worker.on('message', ({ id, verdicts }: Answer) => {
+      pending.get(id)?.resolve(verdicts)
       pending.delete(id)
       // The process may exit while no caller waits for the thread.
       if (pending.size === 0) worker.unref()
@@ -46,14 +46,14 @@ export function createEip191Verifier(): AskThread {
     return started
   }
 
-  return (question) => {
+  return (signed) => {
     thread ??= start()
     const { worker, pending } = thread
     const id = ++lastId
-    const answer = Promise.withResolvers<boolean>()
+    const answer = Promise.withResolvers<boolean[]>()
     pending.set(id, answer)
     worker.ref()
-    worker.postMessage({ id, ...question } satisfies Question)
+    worker.postMessage({ id, signed } satisfies Question)
     return answer.promise
   }
 }
