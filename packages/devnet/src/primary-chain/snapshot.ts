@@ -2,11 +2,11 @@
 
 import { hash } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, readFileSync, readSync, renameSync, writeFileSync } from 'node:fs'
-import type { Signature } from '@solana/kit'
+import type { Address, Signature } from '@solana/kit'
 import type { JournalEntry, StoredAccount } from './journal-entry.ts'
 import { parseJson, stringifyJson } from './json.ts'
 import { type IssuedBlockhash, MAX_AGE_IN_BLOCKS } from './timeline.ts'
-import { messageDigest, type PastTransaction, type TransactionRecord } from './transactions/history.ts'
+import { indexed, type PastTransaction, type TransactionRecord } from './transactions/history.ts'
 
 /** Where a line is in the journal. */
 export interface Place {
@@ -43,6 +43,8 @@ type IndexedTransaction = [
   digest: string,
   offset: number,
   length: number,
+  /** Places in `addresses`. */
+  accounts: number[],
 ]
 
 interface Snapshot extends Omit<Past, 'transactions'> {
@@ -51,10 +53,12 @@ interface Snapshot extends Omit<Past, 'transactions'> {
   end: { bytes: number; lines: number }
   /** The digest of the last bytes of that part. */
   digest: string
+  /** All accounts of the transactions. */
+  addresses: Address[]
   transactions: IndexedTransaction[]
 }
 
-const FORMAT = 'svc primary chain snapshot 1'
+const FORMAT = 'svc primary chain snapshot 2'
 
 export type Summary = ReturnType<typeof createSummary>
 
@@ -63,11 +67,21 @@ export function createSummary(snapshot: Snapshot | null) {
   const end = { ...(snapshot?.end ?? { bytes: 0, lines: 0 }) }
   const accounts = new Map(snapshot?.accounts.map((account) => [account.address, account]))
   const transactions = [...(snapshot?.transactions ?? [])]
+  const addresses = [...(snapshot?.addresses ?? [])]
+  const places = new Map(addresses.map((address, place) => [address, place]))
   let blockhashes = [...(snapshot?.blockhashes ?? [])]
 
-  function recordTransaction({ signature, slot, time, wire }: TransactionRecord, length: number): void {
-    const digest = messageDigest(Buffer.from(wire, 'base64'))
-    transactions.push([signature, slot, time, digest, end.bytes, length])
+  function placeOf(address: Address): number {
+    const known = places.get(address)
+    if (known !== undefined) return known
+    places.set(address, addresses.length)
+    return addresses.push(address) - 1
+  }
+
+  function recordTransaction(record: TransactionRecord, length: number): void {
+    const { signature, slot, time } = record
+    const { digest, accounts } = indexed(record)
+    transactions.push([signature, slot, time, digest, end.bytes, length, accounts.map(placeOf)])
   }
 
   return {
@@ -90,19 +104,22 @@ export function createSummary(snapshot: Snapshot | null) {
       skippedBlocks,
       blockhashes,
       accounts: [...accounts.values()],
-      transactions: transactions.map(([signature, slot, time, digest, offset, length]) => ({
+      transactions: transactions.map(([signature, slot, time, digest, offset, length, accounts]) => ({
         signature,
         slot,
         time,
         digest,
+        accounts: accounts.map((place) => addresses[place] as Address),
         read: () => readRecord({ offset, length }),
       })),
     }),
     snapshot(digest: string): Snapshot {
       const newest = blockhashes.at(-1)?.height ?? 0
       blockhashes = blockhashes.filter(({ height }) => newest - height <= MAX_AGE_IN_BLOCKS)
-      const all = [...accounts.values()]
-      return { format: FORMAT, end, digest, genesisTime, time, skippedBlocks, blockhashes, accounts: all, transactions }
+      return {
+        ...{ format: FORMAT, end, digest, genesisTime, time, skippedBlocks, blockhashes, addresses, transactions },
+        accounts: [...accounts.values()],
+      }
     },
   }
 }

@@ -16,7 +16,6 @@ import {
   readConfig,
   readSignature,
 } from './methods/params.ts'
-import { accountsOf } from './methods/transactions.ts'
 import type { Commitment } from './timeline.ts'
 
 /** Returns the notifications since the last call. */
@@ -75,8 +74,8 @@ const SUBSCRIBE: Record<string, (chain: PrimaryChain, params: Params) => Subscri
         const since = chain.transactions().slice(next, reached())
         next += since.length
         return since
+          .filter(({ accounts }) => isWanted(accounts))
           .map((transaction) => transaction.read())
-          .filter((record) => isWanted(accountsOf(record)))
           .map(({ signature, err, logs }) => inContext(chain.view(commitment), { signature, err, logs }))
       },
     }

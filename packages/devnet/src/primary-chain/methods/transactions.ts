@@ -1,11 +1,10 @@
 // Reading transactions that were sent.
 
-import type { Address } from '@solana/kit'
 import { MEMO_PROGRAMS } from '@svc/protocol/anchor'
 import { invalidParams, RPC_CODES, RpcError } from '../../rpc-error.ts'
 import type { PrimaryChain } from '../chain.ts'
 import type { TransactionRecord } from '../transactions/history.ts'
-import { accountKeys, decodeWireTransaction } from '../transactions/wire-transaction.ts'
+import { decodeWireTransaction } from '../transactions/wire-transaction.ts'
 import {
   addressAt,
   commitmentIn,
@@ -67,11 +66,10 @@ export const transactionMethods: Methods = {
     const until = placeOf('until') ?? -1
     const found: object[] = []
     // A node that does not know where to begin lists nothing: `before` is -1.
-    for (const { slot, read } of listed.slice(until + 1, Math.max(0, before)).toReversed()) {
+    for (const { slot, accounts, read } of listed.slice(until + 1, Math.max(0, before)).toReversed()) {
       if (found.length === most) break
-      if (slot > view.slot) continue
+      if (slot > view.slot || !accounts.includes(address)) continue
       const record = read()
-      if (!accountsOf(record).includes(address)) continue
       found.push({
         signature: record.signature,
         slot: record.slot,
@@ -86,11 +84,6 @@ export const transactionMethods: Methods = {
 }
 
 const MAX_SIGNATURES = 1000
-
-export function accountsOf({ wire, loadedAddresses }: TransactionRecord): Address[] {
-  const { message } = decodeWireTransaction(Buffer.from(wire, 'base64'))
-  return accountKeys(message, loadedAddresses).map(({ address }) => address)
-}
 
 /** All memos of a transaction, each with its length, as a node lists them. */
 function memoOf({ wire }: TransactionRecord): string | null {

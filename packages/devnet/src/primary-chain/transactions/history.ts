@@ -4,7 +4,7 @@ import { hash } from 'node:crypto'
 import type { Address, Signature } from '@solana/kit'
 import type { Account, tokenBalances } from './accounts.ts'
 import type { Outcome } from './execute.ts'
-import type { LoadedAddresses } from './wire-transaction.ts'
+import { addressesIn, type LoadedAddresses } from './wire-transaction.ts'
 
 /** A transaction on the chain. The journal keeps it in this form. */
 export interface TransactionRecord extends Outcome {
@@ -31,6 +31,7 @@ export interface PastTransaction {
   readonly time: number
   /** Of its message. */
   readonly digest: string
+  readonly accounts: readonly Address[]
   read(): TransactionRecord
 }
 
@@ -43,9 +44,9 @@ export function createLedger(past: readonly PastTransaction[]) {
 
   return {
     add(record: TransactionRecord) {
-      const { signature, slot, time, wire } = record
-      const digest = messageDigest(Buffer.from(wire, 'base64'))
-      const transaction = { signature, slot, time, digest, read: () => record }
+      const { signature, slot, time } = record
+      const { digest, accounts } = indexed(record)
+      const transaction = { signature, slot, time, digest, accounts, read: () => record }
       transactions.push(transaction)
       bySignature.set(signature, transaction)
       messages.add(digest)
@@ -68,6 +69,12 @@ export function createLedger(past: readonly PastTransaction[]) {
     /** In the order of their slots. */
     all: (): readonly PastTransaction[] => transactions,
   }
+}
+
+/** What the chain looks up without reading the transaction. */
+export function indexed({ wire, loadedAddresses }: TransactionRecord): Pick<PastTransaction, 'digest' | 'accounts'> {
+  const bytes = Buffer.from(wire, 'base64')
+  return { digest: messageDigest(bytes), accounts: addressesIn(bytes, loadedAddresses) }
 }
 
 export function messageDigest(wire: Uint8Array): string {

@@ -13,6 +13,7 @@ import {
   type Transaction,
 } from '@solana/kit'
 import { SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system'
+import { toBase58 } from '@svc/protocol/bytes'
 import type { AccountKey, GetAccount } from './accounts.ts'
 
 // litesvm's feature set does not support version 1.
@@ -110,6 +111,17 @@ export function accountKeys(message: CompiledMessage, loaded: LoadedAddresses): 
     ...loaded.writable.map(fromTable(true)),
     ...loaded.readonly.map(fromTable(false)),
   ]
+}
+
+/** The addresses of these keys, for a transaction that was executed. Decoding all of it would take fifty times as long. */
+export function addressesIn(wire: Uint8Array, loaded: LoadedAddresses): Address[] {
+  const message = wire.subarray(1 + 64 * (wire[0] as number))
+  const isVersioned = ((message[0] as number) & 0x80) !== 0
+  // After the version and the three counts of the header. A transaction is too short for a count of two bytes.
+  const start = isVersioned ? 4 : 3
+  const count = message[start] as number
+  const keys = Array.from({ length: count }, (_, i) => message.subarray(start + 1 + 32 * i, start + 33 + 32 * i))
+  return [...keys.map((key) => toBase58(key) as Address), ...loaded.writable, ...loaded.readonly]
 }
 
 const LAMPORTS_PER_SIGNATURE = 5_000n
