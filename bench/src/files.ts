@@ -4,7 +4,7 @@ import { sendBytes, textOf } from './bytes.ts'
 import { REQUESTS, routeOf, SMALL, startGrown } from './growth.ts'
 import { lockerClient } from './locker-client.ts'
 import { type Route, requestsPerCpuSecond, warmUp } from './requests-per-cpu-second.ts'
-import { median, type Row } from './row.ts'
+import { best, type Row } from './row.ts'
 import { scaled } from './scale.ts'
 import { type ServerProcess, startServer } from './server-process.ts'
 import { BARE_PROGRAM, type Operations, operationsPerCpuSecond } from './signed.ts'
@@ -15,10 +15,10 @@ const TYPE = { 'content-type': 'application/octet-stream' }
 
 export async function fileRows(): Promise<Row[]> {
   const [grown, bareSigned, gateway, bare] = [
-    await startGrown('SQLite', SMALL),
-    await startServer('bare-signed', { FILES: String(SMALL.files) }),
-    await startServer('lockers', { LOG_LEVEL: 'warn' }),
-    await startServer('bare-bytes'),
+    await startGrown('SQLite', SMALL, { onOneCore: true }),
+    await startServer('bare-signed', { FILES: String(SMALL.files) }, { onOneCore: true }),
+    await startServer('lockers', { LOG_LEVEL: 'warn' }, { onOneCore: true }),
+    await startServer('bare-bytes', {}, { onOneCore: true }),
   ]
   const rows = [...(await requestRows(grown, bareSigned)), ...(await smallFileRows(gateway, bare))]
   for (const server of [grown, bareSigned, gateway, bare]) await server.stop()
@@ -45,10 +45,12 @@ async function comparedRows(
   const routes = names.map((name) => [name, routeOf(servers[name], REQUESTS[what], SMALL.files)] as const)
   for (const [name, route] of routes) await warmUp(servers[name], route)
   for (let round = 0; round < ROUNDS; round++) {
-    rates.alone.push(operationsPerCpuSecond(operations))
-    for (const [name, route] of routes) rates[name].push(await requestsPerCpuSecond(servers[name], route))
+    for (const [name, route] of routes) {
+      rates.alone.push(operationsPerCpuSecond(operations))
+      rates[name].push(await requestsPerCpuSecond(servers[name], route))
+    }
   }
-  const [ours, theirs, alone] = [rates.gateway, rates.bare, rates.alone].map(median) as [number, number, number]
+  const [ours, theirs, alone] = [rates.gateway, rates.bare, rates.alone].map(best) as [number, number, number]
   const measured = `${ours.toFixed(0)} per CPU second`
   const { signatures } = operations
   const counted = `one verification${signatures > 0 ? ` and ${signatures} signatures` : ''} alone`
@@ -82,9 +84,9 @@ async function smallFileRows(gateway: ServerProcess, bare: ServerProcess): Promi
     }
     rows.push({
       what: `GET of 1 KiB by ${by}`,
-      measured: `${median(ours).toFixed(0)} per CPU second`,
-      against: `the same file through bare node:http: ${median(theirs).toFixed(0)}`,
-      ratio: median(ours) / median(theirs),
+      measured: `${best(ours).toFixed(0)} per CPU second`,
+      against: `the same file through bare node:http: ${best(theirs).toFixed(0)}`,
+      ratio: best(ours) / best(theirs),
       goal: { atLeast: 0.5 },
     })
   }

@@ -1,7 +1,7 @@
 import { type Route, requestsPerCpuSecond, warmUp } from './requests-per-cpu-second.ts'
 import { median, type Row } from './row.ts'
 import { countText, scaled } from './scale.ts'
-import { type ServerProcess, startServer } from './server-process.ts'
+import { type ServerProcess, type StartOptions, startServer } from './server-process.ts'
 import { type BenchLocker, requestSigner, type SignedRequest } from './signed-requests.ts'
 
 const ROUNDS = scaled(2, 1)
@@ -55,8 +55,12 @@ async function rowsOn(database: 'SQLite' | 'PostgreSQL', size: Size): Promise<Ro
 /** The secret of internal calls in this benchmark. */
 const INTERNAL_SECRET = 'bench'.repeat(8)
 
-export function startGrown(database: 'SQLite' | 'PostgreSQL', { files, lockers }: Size): Promise<ServerProcess> {
-  return startServer('growth', {
+export function startGrown(
+  database: 'SQLite' | 'PostgreSQL',
+  { files, lockers }: Size,
+  options?: StartOptions,
+): Promise<ServerProcess> {
+  const variables = {
     DIALECT: database === 'SQLite' ? 'sqlite' : 'postgres',
     FILES: String(files),
     LOCKERS: String(lockers),
@@ -64,7 +68,8 @@ export function startGrown(database: 'SQLite' | 'PostgreSQL', { files, lockers }
     LOG_LEVEL: 'warn',
     // Some statements that fill the database take longer than a gateway allows.
     DATABASE_LIMITS: 'statement_seconds=0',
-  })
+  }
+  return startServer('growth', variables, options)
 }
 
 interface Grown {

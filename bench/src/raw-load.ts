@@ -4,9 +4,9 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
-const CONNECTIONS = 16
+const CONNECTIONS = 64
 /** Requests in flight on each connection. */
-const DEPTH = 8
+const DEPTH = 2
 
 /** Seconds until all requests are answered with 200. */
 export async function sendAll(url: string, requests: readonly Buffer[]): Promise<number> {

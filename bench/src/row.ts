@@ -33,6 +33,11 @@ export function median(values: readonly number[]): number {
   return sorted[sorted.length >> 1] as number
 }
 
+/** Of several rates. Other work on the machine, or on the machine under it, only lowers them. */
+export function best(rates: readonly number[]): number {
+  return Math.max(...rates)
+}
+
 /** Alternates two tasks, so that a slow moment affects both, and returns the median seconds of each. */
 export function compareSeconds(rounds: number, ours: () => void, theirs: () => void): { ours: number; theirs: number } {
   const seconds = (run: () => void) => {

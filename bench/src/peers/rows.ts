@@ -11,12 +11,12 @@ import { type Peer, plainPeer } from './peer.ts'
 import { startS3rver } from './s3rver.ts'
 import { startTus } from './tus.ts'
 
-const ROUNDS = scaled(3, 1)
+const ROUNDS = scaled(2, 1)
 /** The number of an extra round whose results do not count. */
 const WARM_UP = -1
 const LARGE = scaled(256, 32) * 1_048_576
 const SMALL = 1024
-const SMALL_SECONDS = scaled(3, 0.5)
+const SMALL_SECONDS = scaled(2, 0.5)
 /** Small objects are sent in batches, several concurrently. */
 const BATCH = 100
 const BATCHES_AT_ONCE = 8

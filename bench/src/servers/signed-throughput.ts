@@ -18,9 +18,9 @@ import { startProductionGateway } from './production-gateway.ts'
 
 const LOCKERS = 200
 const REQUESTS = 4000
-const ROUNDS = 4
+const ROUNDS = 3
 /** Long enough for all processes to start. */
-const SETTLE_MS = 3000
+const SETTLE_MS = 2000
 /** The unit of processor times in /proc. */
 const TICKS_PER_SECOND = 100
 
