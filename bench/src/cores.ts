@@ -3,11 +3,9 @@
 import { execFileSync } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { median, type Row } from './row.ts'
-import { scaled } from './scale.ts'
+import type { Row } from './row.ts'
 import type { Throughput } from './servers/signed-throughput.ts'
 
-const ROUNDS = scaled(2, 1)
 const CORES = { one: '0', two: '0,1' }
 type Cores = keyof typeof CORES
 type Processes = Record<Cores, number>
@@ -22,19 +20,16 @@ export async function coresRows(): Promise<Row[]> {
 }
 
 function rowsOf(name: string, dialect: string, processes: Processes): Row[] {
-  const runs = { one: [] as Throughput[], two: [] as Throughput[] }
-  const bare = { one: [] as number[], two: [] as number[] }
-  for (let round = 0; round < ROUNDS; round++) {
-    for (const cores of ['one', 'two'] as const) {
-      bare[cores].push(confined(cores, 'bare-verifying', cores === 'one' ? '1' : '2'))
-      runs[cores].push(confined(cores, 'signed-throughput', dialect, String(processes[cores])))
-    }
-  }
-  const rate = (cores: Cores) => median(runs[cores].map(({ perSecond }) => perSecond))
-  const cost = (cores: Cores) => median(runs[cores].map(({ cpuMicroseconds }) => cpuMicroseconds))
+  const measure = (cores: Cores) => ({
+    bare: confined<number>(cores, 'bare-verifying', cores === 'one' ? '1' : '2'),
+    ...confined<Throughput>(cores, 'signed-throughput', dialect, String(processes[cores])),
+  })
+  const runs = { one: measure('one'), two: measure('two') }
+  const rate = (cores: Cores) => runs[cores].perSecond
+  const cost = (cores: Cores) => runs[cores].cpuMicroseconds
   const on = (cores: Cores) => `${processes[cores]} process${processes[cores] > 1 ? 'es' : ''}`
   const gain = rate('two') / rate('one')
-  const bareGain = median(bare.two) / median(bare.one)
+  const bareGain = runs.two.bare / runs.one.bare
   return [
     {
       what: `gain of a second core for signed requests, ${name}; load and database share the cores`,

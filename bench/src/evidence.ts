@@ -4,7 +4,7 @@ import { median, type Row } from './row.ts'
 import { countText, scaled } from './scale.ts'
 import { type ServerProcess, startServer } from './server-process.ts'
 
-const ROUNDS = scaled(3, 1)
+const ROUNDS = scaled(2, 1)
 const LOCKERS = 200
 const SMALL = 3
 const SIZES = { small: 1000, large: scaled(1_000_000, 50_000) }

@@ -8,7 +8,7 @@ import { scaled } from './scale.ts'
 import { type ServerProcess, startServer } from './server-process.ts'
 import type { Sample } from './servers/bare-answers.ts'
 
-const ROUNDS = scaled(3, 1)
+const ROUNDS = scaled(2, 1)
 const TREASURY = 'FQnm7VnmFawD9Dtb4yCexQjERoZ9LkdzAYijzK5tzQEe'
 /** The first payments warm the gateway up: its rate rises until about the four hundredth. */
 const PAYMENTS = scaled(1200, 60)

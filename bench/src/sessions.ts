@@ -4,7 +4,7 @@ import { median, type Row } from './row.ts'
 import { scaled, sizeText } from './scale.ts'
 import { type ServerProcess, startServer } from './server-process.ts'
 
-const ROUNDS = scaled(3, 1)
+const ROUNDS = scaled(2, 1)
 const PART = 8 * 1_048_576
 const SIZE = scaled(GIBIBYTE, GIBIBYTE / 4)
 const PARTS = SIZE / PART

@@ -7,7 +7,7 @@ import { scaled, sizeText } from './scale.ts'
 import { startServer } from './server-process.ts'
 import { startNginx } from './servers/nginx.ts'
 
-const ROUNDS = scaled(3, 1)
+const ROUNDS = scaled(2, 1)
 const SIZE = scaled(GIBIBYTE, GIBIBYTE / 8)
 const TYPE = { 'content-type': 'application/octet-stream' }
 

@@ -7,7 +7,7 @@ import { scaled } from '../scale.ts'
 
 export const MEBIBYTE = 1_048_576
 export const SIZE = scaled(256, 32) * MEBIBYTE
-export const ROUNDS = scaled(3, 1)
+export const ROUNDS = scaled(2, 1)
 
 /** A piece as long as the chunks of a request. */
 const PIECE = Buffer.alloc(65_536, 'svc')
