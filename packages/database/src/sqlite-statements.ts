@@ -70,9 +70,10 @@ export async function* readInChunks<R>(
   query: CompiledQuery,
   chunkSize: number,
 ): AsyncIterableIterator<QueryResult<R>> {
+  const { statement, rows: shape } = prepare(database, query.sql)
   let rows: R[] = []
-  for (const row of database.prepare(query.sql).iterate(...query.parameters.map(toSqliteValue))) {
-    rows.push(row as R)
+  for (const values of statement.iterate(...query.parameters.map(toSqliteValue))) {
+    rows.push(shape?.make(values as unknown as SQLOutputValue[]) as R)
     if (rows.length < chunkSize) continue
     yield { rows }
     rows = []
